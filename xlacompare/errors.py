@@ -1,7 +1,7 @@
 """Every error that xlacompare raises on purpose, one small tree.
 
-A message is a fact, the value that was seen, and what to do. The command line prints the message alone and ends
-with the class's `exit_code`; a traceback that reaches a user is a bug.
+A message is a fact, the value that was seen, and what to do. The command line prints the message alone and
+ends with the class's `exit_code`; a traceback that reaches a user is a bug.
 """
 
 from __future__ import annotations
@@ -101,5 +101,7 @@ def caret_line(line_text: str, column: int, width: int = 100) -> str:
     """
     column = max(column, 1)
     start = max(0, column - 1 - width // 2)
-    shown = "".join(character if character.isprintable() else " " for character in line_text[start : start + width])
+    shown = "".join(
+        character if character.isprintable() else " " for character in line_text[start : start + width]
+    )
     return f"  {shown}\n  {' ' * (column - 1 - start)}^"
