@@ -24,7 +24,5 @@ def shared() -> Path:
     """The folder of shared HLO text; the test is skipped where there is none."""
     path = shared_dir()
     if path is None:
-        pytest.skip(
-            "no shared corpus here: set XLACOMPARE_SHARED, or put it beside the repository as ../shared"
-        )
+        pytest.skip("no shared corpus here: set XLACOMPARE_SHARED, or put it beside the repository as ../shared")
     return path

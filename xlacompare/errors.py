@@ -101,7 +101,5 @@ def caret_line(line_text: str, column: int, width: int = 100) -> str:
     """
     column = max(column, 1)
     start = max(0, column - 1 - width // 2)
-    shown = "".join(
-        character if character.isprintable() else " " for character in line_text[start : start + width]
-    )
+    shown = "".join(character if character.isprintable() else " " for character in line_text[start : start + width])
     return f"  {shown}\n  {' ' * (column - 1 - start)}^"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlacompare.errors import ModelError, UsageError
-from xlacompare.models import BUILT_IN_DIR, SPEC_FILE, ModelFolderError, ModelSpec, load_spec
+from xlacompare.model_spec import SPEC_FILE, ModelFolderError, ModelSpec, load_spec
+from xlacompare.models import BUILT_IN_DIR
 
 ENTRY_POINT_GROUP = "xlacompare.models"
 
@@ -62,7 +63,8 @@ def find_model(name: str) -> Model:
     known = [*built_in_names(), *plugin_names()]
     near = difflib.get_close_matches(name, known, n=3) or known
     raise UsageError(
-        f"there is no model {name!r}: it is no built-in, no installed plugin's and no folder. Nearest: {', '.join(near)}."
+        f"there is no model {name!r}: no built-in, no installed plugin's and no folder is called so. "
+        f"Nearest: {', '.join(near)}."
     )
 
 

@@ -1,7 +1,6 @@
 """`W @ x + b` for one vector x: the pair of the field's founding experiment of 2020."""
 
 import numpy as np
-
 from xlacompare.models import ModelSpec
 
 

@@ -36,6 +36,10 @@ LOSSES: "dict[str, Callable[..., Any]]" = {
 }
 
 
+def named_gradients(gradients: "dict[str, Any]") -> "dict[str, Any]":
+    return {f"grad/{name}": value for name, value in gradients.items()}
+
+
 class JaxProgram:
     """A function and its arguments; see `program.Program`."""
 
@@ -52,7 +56,7 @@ class JaxProgram:
         self.parameter_names = parameter_names
         self._arguments = jax.device_put(arguments)
         # An unused argument stays a parameter of the module, as it does in TensorFlow.
-        self._function = jax.jit(function, keep_unused=True) if jit else function
+        self._function: Any = jax.jit(function, keep_unused=True) if jit else function
         self._jit = jit
         self._traced: Any = None
         self._lowered: Any = None
@@ -60,7 +64,7 @@ class JaxProgram:
 
     def trace(self) -> None:
         if self._jit:
-            self._traced = self._function.trace(*self._arguments)  # type: ignore[attr-defined]
+            self._traced = self._function.trace(*self._arguments)
 
     def lower(self) -> None:
         if self._jit:
@@ -80,7 +84,9 @@ class JaxProgram:
         return {name: np.asarray(value) for name, value in outputs.items()}
 
 
-def build(spec: Any, apply: "Callable[..., Any]", settings: Settings, params: "dict[str, Any]", x: Any, y: Any) -> JaxProgram:
+def build(
+    spec: Any, apply: "Callable[..., Any]", settings: Settings, params: "dict[str, Any]", x: Any, y: Any
+) -> JaxProgram:
     """Return the program of one variant of a model pair; `params`, `x` and `y` are numpy."""
 
     def forward(params: Any, x: Any) -> Any:
@@ -90,14 +96,18 @@ def build(spec: Any, apply: "Callable[..., Any]", settings: Settings, params: "d
         return LOSSES[spec.loss](apply(params, x, **settings.options), y)
 
     def grad(params: Any, x: Any, y: Any) -> Any:
+        return named_gradients(jax.grad(loss_of)(params, x, y))
+
+    def value_and_grad(params: Any, x: Any, y: Any) -> Any:
         loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
-        return {"loss": loss, **{f"grad/{name}": value for name, value in gradients.items()}}
+        return {"loss": loss, **named_gradients(gradients)}
 
     name = function_name(spec.name, settings.variant)
     names = sorted(params)
     if settings.variant == "forward":
         return JaxProgram(forward, (params, x), name, [*names, "x"], settings.jit)
-    return JaxProgram(grad, (params, x, y), name, [*names, "x", "y"], settings.jit)
+    function = {"grad": grad, "value_and_grad": value_and_grad}[settings.variant]
+    return JaxProgram(function, (params, x, y), name, [*names, "x", "y"], settings.jit)
 
 
 def from_function(function: "Callable[..., Any]", arguments: "tuple[Any, ...]", name: str) -> JaxProgram:

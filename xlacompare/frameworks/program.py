@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-VARIANTS = ("forward", "grad")
+VARIANTS = ("forward", "grad", "value_and_grad")
 
 
 @dataclass(frozen=True)

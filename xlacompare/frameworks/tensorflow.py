@@ -53,13 +53,13 @@ class TensorFlowProgram:
         self.name = name
         self.parameter_names = parameter_names
         self._arguments = tf.nest.map_structure(tf.constant, arguments)
-        self._function = tf.function(function, jit_compile=xla) if jit else function
+        self._function: Any = tf.function(function, jit_compile=xla) if jit else function
         self._jit = jit
         self._executable: Any = self._function
 
     def trace(self) -> None:
         if self._jit:
-            self._executable = self._function.get_concrete_function(*self._arguments)  # type: ignore[attr-defined]
+            self._executable = self._function.get_concrete_function(*self._arguments)
 
     def lower(self) -> None:
         pass
@@ -88,18 +88,24 @@ def build(
     def forward(params: Any, x: Any) -> Any:
         return {"output": apply(params, x, **settings.options)}
 
-    def grad(params: Any, x: Any, y: Any) -> Any:
+    def value_and_grad(params: Any, x: Any, y: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(params)
             loss = LOSSES[spec.loss](apply(params, x, **settings.options), y)
         gradients = tape.gradient(loss, params)
         return {"loss": loss, **{f"grad/{name}": tf.convert_to_tensor(value) for name, value in gradients.items()}}
 
+    def grad(params: Any, x: Any, y: Any) -> Any:
+        outputs = value_and_grad(params, x, y)
+        del outputs["loss"]
+        return outputs
+
     name = function_name(spec.name, settings.variant)
     names = sorted(params)
     if settings.variant == "forward":
         return TensorFlowProgram(forward, (params, x), name, [*names, "x"], settings.jit, settings.xla)
-    return TensorFlowProgram(grad, (params, x, y), name, [*names, "x", "y"], settings.jit, settings.xla)
+    function = {"grad": grad, "value_and_grad": value_and_grad}[settings.variant]
+    return TensorFlowProgram(function, (params, x, y), name, [*names, "x", "y"], settings.jit, settings.xla)
 
 
 def from_function(function: "Callable[..., Any]", arguments: "tuple[Any, ...]", name: str) -> TensorFlowProgram:

@@ -65,7 +65,9 @@ def die_with_parent() -> None:
 
 def import_package(name: str, folder: Path) -> None:
     """Make `folder` importable as the package `name` without making its neighbours importable."""
-    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -85,7 +87,7 @@ def main(arguments: "Optional[List[str]]" = None) -> int:
     sys.path[:] = [*request.get("sys_path", []), *sys.path[1:]]
     import_package("xlacompare", Path(request["package_dir"]))
     import_package("xlacompare.models", Path(request["models_dir"]))
-    from xlacompare.models import ModelFolderError
+    from xlacompare.model_spec import ModelFolderError
 
     try:
         task = importlib.import_module(f"xlacompare.worker.tasks.{request['task']}")

@@ -11,4 +11,8 @@ def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
     reporter.stage("import")
     framework = adapter(request["framework"])
     reporter.stage("device")
-    return {"versions": framework.versions(), "device": framework.device(), "precision": framework.precision()}
+    return {
+        "versions": framework.versions(),
+        "device": framework.device(),
+        "precision": framework.precision(),
+    }

@@ -10,7 +10,7 @@ import numpy as np
 
 from xlacompare.frameworks import adapter
 from xlacompare.frameworks.program import Settings
-from xlacompare.models import load_apply, load_spec
+from xlacompare.model_spec import load_apply, load_spec
 
 
 def build(request: "Dict[str, Any]", reporter: Any) -> "Tuple[Any, Any]":
