@@ -1,4 +1,4 @@
-"""What more than one test file leans on."""
+"""What every test may lean on."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
-def shared_dir() -> Path | None:
-    """Return the folder of shared HLO text that tests may read, or None where there is none.
-
-    `XLACOMPARE_SHARED` names it; without that it is looked for beside the repository.
-    """
-    path = Path(os.environ.get("XLACOMPARE_SHARED") or REPOSITORY.parent / "shared")
-    return path if path.is_dir() else None
+def shared_dir() -> Path:
+    """Return the folder of shared test data: $XLACOMPARE_SHARED, else `shared` beside the repository."""
+    return Path(os.environ.get("XLACOMPARE_SHARED", REPOSITORY.parent / "shared"))
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of shared HLO text; the test is skipped where there is none."""
-    path = shared_dir()
-    if path is None:
-        pytest.skip("no shared corpus here: set XLACOMPARE_SHARED, or put it beside the repository as ../shared")
-    return path
+def corpus() -> Path:
+    """The folder of real HLO texts; a test that needs it is skipped where it is absent."""
+    folder = shared_dir() / "corpus"
+    if not folder.is_dir():
+        pytest.skip(f"no corpus at {folder}; set XLACOMPARE_SHARED to the folder that holds it")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """The folder of hand-counted texts; a test that needs it is skipped where it is absent."""
+    folder = shared_dir() / "cases"
+    if not folder.is_dir():
+        pytest.skip(f"no cases at {folder}; set XLACOMPARE_SHARED to the folder that holds them")
+    return folder
