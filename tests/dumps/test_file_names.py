@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from xlacompare.dumps import FileName, parse_file_name
@@ -86,8 +88,8 @@ def test_other_names_are_not_xlas(name: str) -> None:
 
 
 @pytest.mark.corpus
-def test_shared_table_of_names(shared) -> None:
-    lines = (shared / "cases" / "dump_filenames.tsv").read_text(encoding="utf-8").splitlines()[1:]
+def test_shared_table_of_names(cases: Path) -> None:
+    lines = (cases / "dump_filenames.tsv").read_text(encoding="utf-8").splitlines()[1:]
     assert len(lines) > 20
     for line in lines:
         name, number, module, stage, platform, is_text = line.split("\t")[:6]

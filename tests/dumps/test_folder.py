@@ -310,11 +310,11 @@ def test_a_sequence_with_steps_inside_steps(tmp_path: Path) -> None:
 
 
 @pytest.mark.corpus
-def test_dumps_of_2020(shared: Path) -> None:
+def test_dumps_of_2020(corpus: Path) -> None:
     """The four modules of 2020 whose schedules have 38, 34, 26 and 22 lines (grep -c '^k')."""
     lines = {}
     for name in ("jax_generatedffnn", "tf_generatedffnn"):
-        folder = read_folder(shared / "corpus" / "fast-dpsgd" / name)
+        folder = read_folder(corpus / "fast-dpsgd" / name)
         for module in (folder.main, *folder.same_function):
             listing = thunk_listing(module)
             assert listing is not None and module.before is not None and module.after is not None

@@ -177,7 +177,7 @@ def _stage(file: Path, header: Header) -> str:
     # A text under a name of somebody's own: "before" only if the name says so or nothing speaks for "after".
     if "before_optimizations" in file.name:
         return "before"
-    return "after" if header.is_scheduled or "after_optimizations" in file.name else "before"
+    return "after" if header.is_optimized or "after_optimizations" in file.name else "before"
 
 
 def _pair(texts: Sequence[Text]) -> list[tuple[Text | None, Text | None]]:
@@ -303,7 +303,8 @@ def _among(reason: str, modules: Sequence[DumpedModule]) -> str:
     next_best = _largest(rest)
     size = f"{best.instructions:,} instructions"
     if next_best.function == best.function:
-        return f"{reason}, {size}; compiled {len(rest) + 1} times, this one for {brief(best.shapes)}"
+        times = sum(each.function == best.function for each in modules)
+        return f"{reason}, {size}; compiled {times} times, this one for {brief(best.shapes)}"
     return f"{reason}, {size}; the next, {next_best.name}, has {next_best.instructions:,}"
 
 

@@ -17,7 +17,11 @@ _HEAD_BYTES = 8 << 20
 _COUNT_BYTES = 4 << 20
 _BYTES_PER_INSTRUCTION = 160
 
-_MODULE_LINE = re.compile(rb"^(?P<prefix>[^\n\"]*?)\bHloModule[ \t]+(?P<name>[^\s,]+)(?P<rest>[^\n]*)", re.MULTILINE)
+# A log may put a prefix of its own in front of the line.
+_MODULE_LINE = re.compile(
+    rb"^(?P<prefix>|[^\n\"]*[\]:\s])HloModule[ \t]+(?P<name>[^\s,]+?):?[ \t]*(?P<rest>(?:,[^\n]*)?)\r?$",
+    re.MULTILINE,
+)
 _LAYOUT = re.compile(rb"entry_computation_layout=\{")
 _SIGNATURE = re.compile(rb"^ENTRY [^\n(]*(?P<signature>\([^\n]*)\{", re.MULTILINE)
 _ARGUMENT_NAME = re.compile(r"%?[\w.-]+:")
@@ -47,13 +51,13 @@ class Header:
     Attributes:
         name: the module's name on its `HloModule` line.
         shapes: the shapes of parameters and results, layouts left out, "(f32[8,5])->f32[]"; empty where not given.
-        is_scheduled: whether the instructions stand in the order in which they run, as after all optimizations.
+        is_optimized: whether it looks like a text after optimizations: scheduled, or with fusions in it.
         instructions: how many instructions the text has, fused ones included; estimated for a text above 4 MiB.
     """
 
     name: str
     shapes: str
-    is_scheduled: bool
+    is_optimized: bool
     instructions: int
 
 
@@ -73,7 +77,8 @@ def read_header(path: Path) -> Header | None:
         instructions = count if size <= len(data) else max(count, size // _BYTES_PER_INSTRUCTION)
         name = match["name"].decode("utf-8", "replace")
         shapes = _layout_shapes(rest) or _signature_shapes(data)
-        return Header(name, shapes, b"is_scheduled=true" in rest, instructions)
+        is_optimized = b"is_scheduled=true" in rest or b" fusion(" in data
+        return Header(name, shapes, is_optimized, instructions)
     return None
 
 
