@@ -3,12 +3,17 @@
 A pair is a folder of three files: `spec.py` (a `SPEC`, numpy alone), `jax_model.py` and `tensorflow_model.py` (each an
 `apply`). A built-in pair and a user's own folder are loaded the same way, by path.
 
+Sizes and options are keyword arguments. Those of the chosen size and the options in force make one set, and each of
+`init_params`, `example_batch` and `apply` is passed those that its signature names (all, if it takes `**keywords`):
+`width` may decide the parameters' shapes, `heads` only how `apply` cuts them, `depth` both.
+
 This file runs in the child processes too, under Pythons as old as 3.9, with neither jax nor tensorflow imported.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +23,8 @@ from typing import Any
 
 LOSSES = ("mean_squared_error", "softmax_cross_entropy", "sigmoid_cross_entropy", None)
 SPEC_FILE = "spec.py"
+# The option that names the random number generator; the adapters translate it for each framework.
+PRNG_OPTION = "prng"
 FRAMEWORK_FILES = {"jax": "jax_model.py", "tensorflow": "tensorflow_model.py"}
 
 
@@ -33,11 +40,16 @@ class ModelSpec:
         name: the pair's name; the compiled functions are called `<name>_<variant>`.
         summary: one line for `xlacompare models`.
         loss: "mean_squared_error", "softmax_cross_entropy", "sigmoid_cross_entropy" or None (forward only).
-        sizes: size name -> keyword arguments of the two functions below, and `batch`; the first is the default.
-        init_params: `(rng, **size) -> {name: array}`; both frameworks start from these numbers.
-        example_batch: `(rng, batch, **size) -> (x, y)`.
-        random: `apply` takes a third argument, a random key.
-        options: extra keyword arguments of `apply` that the user may set (`--depth 4`), with their defaults.
+        sizes: size name -> keyword arguments and `batch`; the first size is the default. A size may give an option
+            another default.
+        init_params: `(rng, **keywords) -> {name: array}`; both frameworks start from these numbers.
+        example_batch: `(rng, batch, **keywords) -> (x, y)`.
+        random: `apply` takes a third argument, a random key: a typed key array in JAX, a seed s32[2] in TensorFlow.
+        options: keyword arguments that the user may set (`--depth 4`), with their defaults; a tuple holds the values
+            that are allowed, the default first. `prng` arrives in TensorFlow's `apply` as the value for `alg=`.
+        still_options: options under which a random model's outputs do not depend on its key (`{"dropout": 0.0}`):
+            what parity is asserted at.
+        batched: `x` and `y` have a leading axis of examples; False: they are one example.
         rtol, atol: outputs and gradients agree when `|a - b| <= atol + rtol * max|b|`.
         origin: where the model comes from, for `xlacompare models`.
         notes: what a reader must know about the comparison ("gradients of the embedding are made dense").
@@ -51,6 +63,8 @@ class ModelSpec:
     example_batch: Callable[..., tuple[Any, Any]]
     random: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    still_options: Mapping[str, Any] = field(default_factory=dict)
+    batched: bool = True
     rtol: float = 1e-4
     atol: float = 1e-5
     origin: str = ""
@@ -65,9 +79,48 @@ class ModelSpec:
             if "batch" not in values:
                 raise ModelFolderError(f"model {self.name!r}: size {size!r} has no 'batch'")
 
+        for name in self.still_options:
+            if name not in self.options:
+                raise ModelFolderError(f"model {self.name!r}: still_options names {name!r}, which is no option of it")
+
     @property
     def default_size(self) -> str:
         return next(iter(self.sizes))
+
+    def option_defaults(self) -> dict[str, Any]:
+        """Return every option with its default.
+
+        >>> ModelSpec("m", "", None, {"tiny": {"batch": 1}}, dict, tuple, options={"layers": ("loop", "unrolled")})\\
+        ...     .option_defaults()
+        {'layers': 'loop'}
+        """
+        return {name: default[0] if isinstance(default, tuple) else default for name, default in self.options.items()}
+
+    def keywords(self, size: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the keyword arguments of a size's values with the user's `options` on top, without `batch`."""
+        for name, value in options.items():
+            if name not in self.options:
+                known = ", ".join(self.options) or "none"
+                raise ModelFolderError(f"model {self.name!r} has no option {name!r}; its options: {known}")
+            allowed = self.options[name]
+            if isinstance(allowed, tuple) and value not in allowed:
+                raise ModelFolderError(f"model {self.name!r}: {name} {value!r} is none of {', '.join(allowed)}")
+        keywords = {**self.option_defaults(), **size, **options}
+        del keywords["batch"]
+        return keywords
+
+
+def accepted(function: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of `keywords` that the function's signature names, or all if it takes `**keywords`.
+
+    >>> accepted(lambda params, x, *, depth: x, {"depth": 2, "width": 8})
+    {'depth': 2}
+    """
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return dict(keywords)
+    names = {parameter.name for parameter in parameters}
+    return {name: value for name, value in keywords.items() if name in names}
 
 
 def load_file(path: Path, module_name: str) -> ModuleType:

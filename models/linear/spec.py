@@ -22,5 +22,6 @@ SPEC = ModelSpec(
     sizes={"tiny": {"width": 5, "batch": 1}, "large": {"width": 1024, "batch": 1}},
     init_params=init_params,
     example_batch=example_batch,
+    batched=False,
     origin="2020 supplement on fusion in JAX and TensorFlow",
 )

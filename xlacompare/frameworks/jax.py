@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from typing import Any, Callable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from xlacompare.frameworks.program import Settings, function_name
+from xlacompare.frameworks.jax_variants import variant_function
+from xlacompare.frameworks.program import PRNGS, Settings, argument_names, function_name, takes_key
+from xlacompare.model_spec import PRNG_OPTION, accepted
 
 PIP_LINE = "pip install jax"
-
-
-def mean_squared_error(prediction: Any, target: Any) -> Any:
-    return jnp.mean((prediction - target) ** 2)
-
-
-def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Return the mean over a batch of logits f32[n,classes] and labels s32[n]."""
-    log_probabilities = jax.nn.log_softmax(logits)
-    return -jnp.mean(jnp.take_along_axis(log_probabilities, labels[:, None], axis=-1))
-
-
-def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Return the mean of max(z,0) - z*y + log(1 + exp(-|z|)) for logits z and labels y of one shape."""
-    return jnp.mean(jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits))))
-
-
-LOSSES: "dict[str, Callable[..., Any]]" = {
-    "mean_squared_error": mean_squared_error,
-    "softmax_cross_entropy": softmax_cross_entropy,
-    "sigmoid_cross_entropy": sigmoid_cross_entropy,
-}
-
-
-def named_gradients(gradients: "dict[str, Any]") -> "dict[str, Any]":
-    return {f"grad/{name}": value for name, value in gradients.items()}
 
 
 class JaxProgram:
@@ -83,31 +59,36 @@ class JaxProgram:
     def to_numpy(self, outputs: Any) -> "dict[str, Any]":
         return {name: np.asarray(value) for name, value in outputs.items()}
 
+    def run_undumped(self) -> "dict[str, Any]":
+        # Jitted whatever the program is: eagerly, each operation would leave a module of its own.
+        jitted = jax.jit(self._function, keep_unused=True).lower(*self._arguments)
+        return self.to_numpy(jitted.compile(compiler_options={"xla_dump_to": ""})(*self._arguments))
+
 
 def build(
-    spec: Any, apply: "Callable[..., Any]", settings: Settings, params: "dict[str, Any]", x: Any, y: Any
+    spec: Any,
+    apply: "Callable[..., Any]",
+    settings: Settings,
+    params: "dict[str, Any]",
+    x: Any,
+    y: Any,
+    options: "dict[str, Any]",
 ) -> JaxProgram:
-    """Return the program of one variant of a model pair; `params`, `x` and `y` are numpy."""
+    """Return the program of one variant of a model pair.
 
-    def forward(params: Any, x: Any) -> Any:
-        return {"output": apply(params, x, **settings.options)}
-
-    def loss_of(params: Any, x: Any, y: Any) -> Any:
-        return LOSSES[spec.loss](apply(params, x, **settings.options), y)
-
-    def grad(params: Any, x: Any, y: Any) -> Any:
-        return named_gradients(jax.grad(loss_of)(params, x, y))
-
-    def value_and_grad(params: Any, x: Any, y: Any) -> Any:
-        loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
-        return {"loss": loss, **named_gradients(gradients)}
-
-    name = function_name(spec.name, settings.variant)
-    names = sorted(params)
-    if settings.variant == "forward":
-        return JaxProgram(forward, (params, x), name, [*names, "x"], settings.jit)
-    function = {"grad": grad, "value_and_grad": value_and_grad}[settings.variant]
-    return JaxProgram(function, (params, x, y), name, [*names, "x", "y"], settings.jit)
+    `params`, `x` and `y` are numpy; `options` holds the keywords for `apply`, of which it is passed those it names.
+    """
+    bound = functools.partial(apply, **accepted(apply, options))
+    arguments: "list[Any]" = [params, x] if settings.variant == "forward" else [params, x, y]
+    if takes_key(spec, settings.variant):
+        arguments.append(jax.random.key(settings.seed, impl=options.get(PRNG_OPTION, PRNGS[0])))
+    return JaxProgram(
+        variant_function(spec, bound, settings),
+        tuple(arguments),
+        function_name(spec.name, settings),
+        argument_names(spec, settings.variant, params),
+        settings.jit,
+    )
 
 
 def from_function(function: "Callable[..., Any]", arguments: "tuple[Any, ...]", name: str) -> JaxProgram:

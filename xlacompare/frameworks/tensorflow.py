@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
 
-from xlacompare.frameworks.program import Settings, function_name
+from xlacompare.frameworks.program import PRNGS, Settings, argument_names, function_name, takes_key
+from xlacompare.frameworks.tensorflow_variants import variant_function
+from xlacompare.model_spec import PRNG_OPTION, accepted
 
 PIP_LINE = "pip install tensorflow"
 
 
-def mean_squared_error(prediction: Any, target: Any) -> Any:
-    return tf.reduce_mean((prediction - target) ** 2)
-
-
-def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Return the mean over a batch of logits f32[n,classes] and labels s32[n]."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
-
-
-def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Return the mean of max(z,0) - z*y + log(1 + exp(-|z|)) for logits z and labels y of one shape."""
-    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits))
-
-
-LOSSES: "dict[str, Callable[..., Any]]" = {
-    "mean_squared_error": mean_squared_error,
-    "softmax_cross_entropy": softmax_cross_entropy,
-    "sigmoid_cross_entropy": sigmoid_cross_entropy,
-}
+# JAX's generator -> the `alg` that draws the same way. `rbg` is XLA's own generator, which is Philox on CPU and GPU;
+# `unsafe_rbg` leaves the choice to the backend.
+ALGORITHMS = {"threefry2x32": "threefry", "rbg": "philox", "unsafe_rbg": "auto_select"}
 
 
 class TensorFlowProgram:
@@ -51,6 +38,7 @@ class TensorFlowProgram:
     ) -> None:
         function.__name__ = name
         self.name = name
+        self._eager = function
         self.parameter_names = parameter_names
         self._arguments = tf.nest.map_structure(tf.constant, arguments)
         self._function: Any = tf.function(function, jit_compile=xla) if jit else function
@@ -79,33 +67,39 @@ class TensorFlowProgram:
     def to_numpy(self, outputs: Any) -> "dict[str, Any]":
         return {name: value.numpy() for name, value in outputs.items()}
 
+    def run_undumped(self) -> "dict[str, Any]":
+        return self.to_numpy(self._eager(*self._arguments))
+
 
 def build(
-    spec: Any, apply: "Callable[..., Any]", settings: Settings, params: "dict[str, Any]", x: Any, y: Any
+    spec: Any,
+    apply: "Callable[..., Any]",
+    settings: Settings,
+    params: "dict[str, Any]",
+    x: Any,
+    y: Any,
+    options: "dict[str, Any]",
 ) -> TensorFlowProgram:
-    """Return the program of one variant of a model pair; `params`, `x` and `y` are numpy."""
+    """Return the program of one variant of a model pair.
 
-    def forward(params: Any, x: Any) -> Any:
-        return {"output": apply(params, x, **settings.options)}
-
-    def value_and_grad(params: Any, x: Any, y: Any) -> Any:
-        with tf.GradientTape() as tape:
-            tape.watch(params)
-            loss = LOSSES[spec.loss](apply(params, x, **settings.options), y)
-        gradients = tape.gradient(loss, params)
-        return {"loss": loss, **{f"grad/{name}": tf.convert_to_tensor(value) for name, value in gradients.items()}}
-
-    def grad(params: Any, x: Any, y: Any) -> Any:
-        outputs = value_and_grad(params, x, y)
-        del outputs["loss"]
-        return outputs
-
-    name = function_name(spec.name, settings.variant)
-    names = sorted(params)
-    if settings.variant == "forward":
-        return TensorFlowProgram(forward, (params, x), name, [*names, "x"], settings.jit, settings.xla)
-    function = {"grad": grad, "value_and_grad": value_and_grad}[settings.variant]
-    return TensorFlowProgram(function, (params, x, y), name, [*names, "x", "y"], settings.jit, settings.xla)
+    `params`, `x` and `y` are numpy; `options` holds the keywords for `apply`, of which it is passed those it names.
+    """
+    algorithm = ALGORITHMS[options.get(PRNG_OPTION, PRNGS[0])]
+    if not (settings.jit and settings.xla):
+        # TensorFlow's own kernels have Philox alone.
+        algorithm = "auto_select"
+    bound = functools.partial(apply, **accepted(apply, {**options, PRNG_OPTION: algorithm}))
+    arguments: "list[Any]" = [params, x] if settings.variant == "forward" else [params, x, y]
+    if takes_key(spec, settings.variant):
+        arguments.append(np.array([settings.seed >> 31, settings.seed & 0x7FFFFFFF], np.int32))
+    return TensorFlowProgram(
+        variant_function(spec, bound, settings, algorithm),
+        tuple(arguments),
+        function_name(spec.name, settings),
+        argument_names(spec, settings.variant, params),
+        settings.jit,
+        settings.xla,
+    )
 
 
 def from_function(function: "Callable[..., Any]", arguments: "tuple[Any, ...]", name: str) -> TensorFlowProgram:
