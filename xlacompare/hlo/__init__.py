@@ -1,0 +1,24 @@
+"""HLO text: reading it and the object model that it becomes. Needs no framework."""
+
+from __future__ import annotations
+
+from xlacompare.hlo.instruction import Instruction, SourceLocation
+from xlacompare.hlo.module import Computation, Module
+from xlacompare.hlo.reader import read_file, read_text
+from xlacompare.hlo.shape import Layout, Shape, parse_shape
+from xlacompare.hlo.source import HloWarning
+
+__all__ = [
+    # The object model
+    "Computation",
+    "HloWarning",
+    "Instruction",
+    "Layout",
+    "Module",
+    "Shape",
+    "SourceLocation",
+    # Reading
+    "parse_shape",
+    "read_file",
+    "read_text",
+]

@@ -1,0 +1,246 @@
+"""From a text to its modules: what stands at the outermost level, and which half of the reader takes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from xlacompare.errors import NotHloError
+from xlacompare.hlo import careful, fast
+from xlacompare.hlo.attributes import value_end
+from xlacompare.hlo.module import Body, Computation, Module
+from xlacompare.hlo.sniff import decode, refuse_other_formats
+from xlacompare.hlo.source import UNCLOSED, Source
+from xlacompare.hlo.stack_frames import TABLE_NAMES
+
+_BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+_HEADER = re.compile(r"HloModule[ \t]+([^\s,]+)(,?[^\n]*)")
+_TABLE = re.compile(
+    r'(?:FileNames|FunctionNames|FileLocations|StackFrames)[ \t]*\n(?:[ \t]*\d+[ \t]+["{][^\n]*(?:\n|\Z))*'
+)
+_SEPARATOR = re.compile(r"//\s*-{3,}\s*$", re.MULTILINE)
+_STDOUT_MARK = re.compile(r"\*\*\* (?:Begin|End) [^\n]*")
+_HEADER_ATTRIBUTE = re.compile(r",\s*([A-Za-z_][\w.-]*)\s*=\s*")
+# What loggers of absl, TSL and Python put in front of each line.
+_LOG_PREFIX = re.compile(
+    r"^(?:[IWEF]\d{4,8} \d\d:\d\d:\d\d\.\d+\s[^\]\n]*\] "
+    r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] [^\]\n]*\] )",
+    re.MULTILINE,
+)
+
+
+def read_file(path: str | Path, *, strict: bool = False) -> list[Module]:
+    """Return the modules of an HLO text file, a `.gz` of one, or a protobuf of one (with TensorFlow
+    installed).
+
+    Args:
+        path: the file.
+        strict: raise on the first doubt instead of keeping a warning on the module.
+
+    Raises:
+        NotHloError: the file is something else, which the message names.
+        HloError: no module could be read, or `strict` and there is a doubt.
+        FrameworkMissing: a protobuf, and TensorFlow is not installed.
+        OSError: the file cannot be opened.
+    """
+    path = Path(path)
+    text = decode(path.read_bytes(), str(path))
+    return read_text(text, file=str(path), strict=strict)
+
+
+def read_text(text: str, *, file: str | None = None, strict: bool = False) -> list[Module]:
+    """Return the modules of an HLO text, at least one.
+
+    Args:
+        text: one or several modules, with or without their HloModule lines.
+        file: what errors and warnings call the text.
+        strict: raise on the first doubt instead of keeping a warning on the module.
+
+    Raises:
+        NotHloError: the text is something else, which the message names.
+        HloError: no module could be read, or `strict` and there is a doubt.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if _LOG_PREFIX.search(text[:4096]) is not None:
+        # Blanked rather than cut, so that columns stay those of the file.
+        text = _LOG_PREFIX.sub(lambda found: " " * len(found.group()), text)
+    source = Source(text, file, strict)
+    modules = _FileReader(source).read()
+    if not modules:
+        refuse_other_formats(text, file)
+        raise NotHloError("no HLO in it: neither a HloModule line nor a computation", file=file)
+    for module in modules:
+        module.finish()
+        if strict:
+            module.check()
+    return modules
+
+
+class _FileReader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.at = 0
+        self.modules: list[Module] = []
+        self.module: Module | None = None
+        self.in_junk = False
+
+    def read(self) -> list[Module]:
+        text, size = self.text, len(self.text)
+        while True:
+            blank = _BLANK.match(text, self.at)
+            after = blank.end() if blank else self.at
+            if "//" in text[self.at : after] and _SEPARATOR.search(text, self.at, after):
+                self.module = None
+            self.at = after
+            if after >= size:
+                break
+            if self._item():
+                self.in_junk = False
+            else:
+                self._skip_line()
+        return [module for module in self.modules if module.computations]
+
+    def _item(self) -> bool:
+        text, at = self.text, self.at
+        if text.startswith("HloModule", at):
+            return self._header()
+        quick = fast.take_computation(text, at)
+        if quick is not None:
+            body = Body(quick.start, quick.end)
+            computation = Computation(
+                self._current(), quick.name, quick.opcodes, body, quick.signature, quick.attribute_text
+            )
+            self._add(computation, quick.is_entry)
+            self.at = quick.next_position
+            return True
+        if text.startswith(TABLE_NAMES, at):
+            table = _TABLE.match(text, at)
+            if table is not None:
+                self._current().tables_text += table.group().rstrip() + "\n\n"
+                self.at = table.end()
+                return True
+        if text.startswith("***", at):
+            mark = _STDOUT_MARK.match(text, at)
+            if mark is not None:
+                self.module = None
+                self.at = mark.end()
+                return True
+        return self._computation() or self._bare_instructions()
+
+    def _current(self) -> Module:
+        if self.module is None:
+            self.module = Module(self.source)
+            self.modules.append(self.module)
+        return self.module
+
+    def _header(self) -> bool:
+        found = _HEADER.match(self.text, self.at)
+        if found is None:
+            return False
+        line = found[2]
+        end = found.end()
+        plain = line.count('"') % 2 == 0 and "\\" not in line and line.count("{") == line.count("}")
+        if not plain or line.rstrip().endswith(","):
+            end = self._header_end(found.start(2))
+        attributes = self.text[found.start(2) : end].strip()
+        self.module = Module(self.source, found[1].removeprefix("%"), attributes)
+        self.modules.append(self.module)
+        self.at = end
+        return True
+
+    def _header_end(self, at: int) -> int:
+        mask = self.source.mask
+        while True:
+            named = _HEADER_ATTRIBUTE.match(mask, at)
+            stop = value_end(self.source.brackets, named.end()) if named else UNCLOSED
+            if stop == UNCLOSED:
+                break
+            at = stop
+        line_end = self.text.find("\n", at)
+        return line_end if line_end >= 0 else len(self.text)
+
+    def _computation(self) -> bool:
+        header = careful.read_header(self.source, self.at)
+        if header is None:
+            return False
+        close = self.source.brackets.close(header.brace)
+        end = close if close != UNCLOSED else len(self.text)
+        parsed = careful.read_body(self.source, header.brace + 1, end)
+        if not parsed.rows and close == UNCLOSED:
+            return False
+        module = self._current()
+        self._inline(parsed)
+        stop = parsed.stop
+        attribute_text = ""
+        if stop < end or close == UNCLOSED:
+            module.doubt(
+                self.at,
+                f"computation %{header.name} is never closed: the text breaks off or a brace is missing",
+            )
+            self.at = stop
+        else:
+            attributes_end = self._attributes_end(close + 1)
+            attribute_text = self.text[close + 1 : attributes_end]
+            self.at = attributes_end
+        body = Body(header.brace + 1, stop, parsed.rows, parsed.offsets)
+        computation = Computation(module, header.name, parsed.opcodes, body, header.signature, attribute_text)
+        self._add(computation, header.is_entry)
+        self._keep_doubts(parsed)
+        return True
+
+    def _attributes_end(self, at: int) -> int:
+        while True:
+            named = _HEADER_ATTRIBUTE.match(self.source.mask, at)
+            stop = value_end(self.source.brackets, named.end()) if named else UNCLOSED
+            if stop == UNCLOSED:
+                return at
+            at = stop
+
+    def _bare_instructions(self) -> bool:
+        """Instructions without a computation around them: XLA takes these too."""
+        parsed = careful.read_body(self.source, self.at, len(self.text))
+        if not parsed.rows or parsed.offsets[0] != self.at:
+            return False
+        self._inline(parsed)
+        body = Body(self.at, parsed.stop, parsed.rows, parsed.offsets)
+        self._add(Computation(self._current(), "entry", parsed.opcodes, body), False)
+        self._keep_doubts(parsed)
+        self.at = parsed.stop
+        return True
+
+    def _inline(self, parsed: careful.Parsed) -> None:
+        """Read the computations that stood inside attributes, and those inside them."""
+        waiting = list(parsed.inline)
+        while waiting:
+            inline = waiting.pop(0)
+            inner = careful.read_body(self.source, inline.start, inline.end)
+            waiting.extend(inner.inline)
+            body = Body(inline.start, inline.end, inner.rows, inner.offsets)
+            self._add(Computation(self._current(), inline.name, inner.opcodes, body), False)
+            self._keep_doubts(inner)
+
+    def _keep_doubts(self, parsed: careful.Parsed) -> None:
+        for offset, message in parsed.doubts:
+            self._current().doubt(offset, message)
+
+    def _add(self, computation: Computation, entry: bool) -> None:
+        module = self._current()
+        if module.computation(computation.name) is not None:
+            module.doubt(
+                self.at,
+                f"computation %{computation.name} is defined twice; the later one is meant by its name",
+            )
+        if entry and any(other.is_entry for other in module.computations):
+            module.doubt(self.at, "a second ENTRY computation; the first one is the module's entry")
+        computation.is_entry = entry
+        module.add(computation, entry=entry)
+
+    def _skip_line(self) -> None:
+        """Leave out a line that is no HLO; a warning for the first of several in a row."""
+        if not self.in_junk and self.module is not None:
+            self.module.doubt(self.at, "expected a computation; this is left out")
+        self.in_junk = True
+        line_end = self.text.find("\n", self.at)
+        self.at = line_end + 1 if line_end >= 0 else len(self.text)
