@@ -53,5 +53,5 @@ def test_the_printers_own_form() -> None:
         ("/home/me/f.py:3", "f"),
         ("/home/me/f.py:9", "<module>"),
     ]
-    assert multiply.line == 22
+    assert multiply.line == 21
     assert module.check() == ()

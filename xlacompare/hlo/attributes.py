@@ -101,9 +101,7 @@ def value_end(brackets: Brackets, start: int) -> int:
         elif character.isspace():
             blank = _BLANK.match(mask, at)
             after = blank.end() if blank else size
-            goes_on = after < size and (
-                mask[after] in _JOINS_AFTER or (at > start and mask[at - 1] in _JOINS_BEFORE)
-            )
+            goes_on = after < size and (mask[after] in _JOINS_AFTER or (at > start and mask[at - 1] in _JOINS_BEFORE))
             if not goes_on or (mask[after] != "{" and "\n" in mask[at:after]):
                 return at
             at = after

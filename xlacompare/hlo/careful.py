@@ -179,9 +179,7 @@ class _BodyReader:
         if word != "b":
             return False
         close = self.brackets.close(at)
-        return (
-            close != UNCLOSED and _OPCODE.match(self.mask, self._skip_groups(close + 1), self.end) is not None
-        )
+        return close != UNCLOSED and _OPCODE.match(self.mask, self._skip_groups(close + 1), self.end) is not None
 
     def _skip_groups(self, at: int) -> int:
         """Skip the bracketed groups of a shape, and the word between them in `f32[2]sparse{10}`."""

@@ -21,14 +21,10 @@ _TAIL = re.compile(
     r'\}((?:,[ \t]*[A-Za-z_][\w.-]*=(?:"[^"\\\n]*"|[\w.-]+|\{[^{}"\'/\n]*\}))*)[ \t]*(?://[^\n]*)?(?:\n\s*|\Z)'
 )
 _SHAPE = r'(?:[a-z]\w*\[[^\]\n]*\](?:\{[^}\n]*\})?|\([^\n"]*?\))'
-_OPCODE = re.compile(
-    r"  (?:ROOT )?%?[\w.-]+ = " + _SHAPE + r" ([a-z][\w-]*)\((?:[^(\n]*(?<![a-z0-9_.-])\()*[^(\n]*\n"
-)
+_OPCODE = re.compile(r"  (?:ROOT )?%?[\w.-]+ = " + _SHAPE + r" ([a-z][\w-]*)\((?:[^(\n]*(?<![a-z0-9_.-])\()*[^(\n]*\n")
 # Parentheses inside operands (tuple shapes, tilings, complex numbers), three deep.
 _OPERANDS = r'[^()\n"]*(?:\([^()\n"]*(?:\([^()\n"]*(?:\([^()\n"]*\)[^()\n"]*)*\)[^()\n"]*)*\)[^()\n"]*)*'
-_ROW = re.compile(
-    r"  (ROOT )?%?([\w.-]+) = (" + _SHAPE + r") [a-z][\w-]*\((" + _OPERANDS + r")\)(?:([^\n]+)|)\n"
-)
+_ROW = re.compile(r"  (ROOT )?%?([\w.-]+) = (" + _SHAPE + r") [a-z][\w-]*\((" + _OPERANDS + r")\)(?:([^\n]+)|)\n")
 _OPEN_AT_LINE_END = re.compile(r"\{[ \t\r]*\n")
 
 

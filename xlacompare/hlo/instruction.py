@@ -173,9 +173,7 @@ class Instruction:
             return ()
         column = metadata.get("source_column")
         return (
-            SourceLocation(
-                file, line if isinstance(line, int) else 0, column=column if isinstance(column, int) else 0
-            ),
+            SourceLocation(file, line if isinstance(line, int) else 0, column=column if isinstance(column, int) else 0),
         )
 
     def __repr__(self) -> str:

@@ -236,9 +236,7 @@ def _layout(text: str | None) -> Layout | None:
     if text is None:
         return None
     order, _, tail = text.strip()[1:-1].partition(":")
-    numbers = tuple(
-        int(part) for part in order.split(",") if part.isascii() and part.isdigit() and len(part) < 10
-    )
+    numbers = tuple(int(part) for part in order.split(",") if part.isascii() and part.isdigit() and len(part) < 10)
     tiles = re.search(r"T((?:\([^()]*\))+)", tail)
     space = re.search(r"S\((\d{1,9})\)", tail)
     return Layout(
