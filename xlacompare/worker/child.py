@@ -75,10 +75,6 @@ def import_package(name: str, folder: Path) -> None:
     spec.loader.exec_module(module)
 
 
-def framework_missing(error: ImportError, framework: str) -> bool:
-    return (error.name or "").split(".")[0] in (framework, "jaxlib")
-
-
 def main(arguments: "Optional[List[str]]" = None) -> int:
     die_with_parent()
     (descriptor,) = sys.argv[1:] if arguments is None else arguments
@@ -89,15 +85,15 @@ def main(arguments: "Optional[List[str]]" = None) -> int:
     import_package("xlacompare.models", Path(request["models_dir"]))
     from xlacompare.model_spec import ModelFolderError
 
+    reporter.stage("import")
+    if importlib.util.find_spec(request["framework"]) is None:
+        reporter.error("framework_missing", f"no module named {request['framework']!r}")
+        return 0
     try:
         task = importlib.import_module(f"xlacompare.worker.tasks.{request['task']}")
         reporter.result(task.run(request, reporter))
     except ModelFolderError as error:
         reporter.error("model", str(error))
-    except ImportError as error:
-        kind = "framework_missing" if framework_missing(error, request["framework"]) else "exception"
-        reporter.error(kind, f"{type(error).__name__}: {error}")
-        traceback.print_exc()
     except Exception as error:
         reporter.error("exception", f"{type(error).__name__}: {error}")
         traceback.print_exc()

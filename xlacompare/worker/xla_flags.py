@@ -6,6 +6,7 @@ XLA splits the variable at white space, lets the last occurrence of a flag win, 
 
 from __future__ import annotations
 
+import os
 import re
 
 from xlacompare.errors import UsageError
@@ -39,6 +40,12 @@ def check_flags(flags: str, origin: str) -> list[str]:
                 f"it. Write --{word.lstrip('-')} if that flag is meant, and keep spaces out of values."
             )
     return words
+
+
+def user_flags() -> list[str]:
+    """Return the checked words of this process's own XLA_FLAGS, without where to dump: a dump of ours has its place."""
+    words = check_flags(os.environ.get("XLA_FLAGS", ""), "the environment variable XLA_FLAGS")
+    return [word for word in words if not word.startswith("--xla_dump_to=")]
 
 
 def merge_flags(*groups: list[str]) -> str:

@@ -8,7 +8,6 @@ from xlacompare.frameworks import adapter
 
 
 def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
-    reporter.stage("import")
     framework = adapter(request["framework"])
     reporter.stage("device")
     return {

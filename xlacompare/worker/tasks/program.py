@@ -15,7 +15,6 @@ from xlacompare.model_spec import ModelFolderError, accepted, load_apply, load_s
 
 def build(request: "Dict[str, Any]", reporter: Any) -> "Tuple[Any, Any]":
     """Import the framework and return (its adapter, the program of the request), inputs on the device."""
-    reporter.stage("import")
     framework = adapter(request["framework"])
     reporter.stage("build")
     if "functions_file" in request:
