@@ -1,0 +1,190 @@
+"""The same-compiler control: every frontend's program under every compiler, a child process a compiler."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlacompare.attribution.columns import Column, Places, child_request, orphans
+from xlacompare.errors import ParityError, WorkerFailed, XlaCompareError
+from xlacompare.parity import Parity, compare_outputs
+from xlacompare.worker.launch import Answer, Child, Launch
+from xlacompare.worker.tasks.exchange import write_failure
+from xlacompare.worker.xla_flags import merge_flags
+
+# Constants in full: the text is compiled again, so an elided one would be another program.
+DUMP_FLAGS = ("--xla_dump_hlo_as_text", "--xla_dump_large_constants")
+PASS_FLAGS = ("--xla_dump_hlo_pass_re=.*",)
+
+Outputs = Mapping[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RawCell:
+    """How compiling one frontend's program with one compiler went.
+
+    Attributes:
+        frontend: the key of the column whose framework wrote the program.
+        compiler: the key of the column whose XLA compiled it.
+        directory: what XLA dumped for it; holds nothing of use where `why_not` is set.
+        why_not: why this cell could not be filled, None where it was.
+        outputs: what the program returned, by name.
+    """
+
+    frontend: str
+    compiler: str
+    directory: Path
+    why_not: str | None
+    outputs: Outputs | None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What all children brought back.
+
+    Attributes:
+        columns: the environments.
+        answers: key -> what its child answered; a column without an answer is missing here.
+        cells: a cell for each frontend and compiler, row by row.
+    """
+
+    columns: tuple[Column, ...]
+    answers: Mapping[str, Answer]
+    cells: tuple[RawCell, ...]
+
+    def cell(self, frontend: str, compiler: str) -> RawCell:
+        return next(cell for cell in self.cells if (cell.frontend, cell.compiler) == (frontend, compiler))
+
+
+def run_control(
+    columns: Sequence[Column],
+    programs: Mapping[str, Mapping[str, Any]],
+    places: Places,
+    *,
+    device: str = "cpu",
+    timeout_s: float = 600.0,
+    passes: bool = True,
+    on_stage: Callable[[str, str], None] | None = None,
+) -> Control:
+    """Fill the table of frontends and compilers; a cell that cannot be filled says why.
+
+    Args:
+        columns: the environments, each both a frontend and a compiler.
+        programs: framework -> what its child is asked to build (`worker/tasks/program.py`).
+        places: existing folders, with no white space in `exchange`.
+        device: "cpu" or "gpu".
+        timeout_s: limit for each child.
+        passes: dump the module after every pass as well.
+        on_stage: called with (framework, stage) as the children go on.
+
+    Raises:
+        XlaCompareError: no child brought anything back; the error of the first, with the others' messages.
+    """
+    for bundle, why in orphans(columns, places).items():
+        write_failure(bundle, why)
+    dump_flags = [*DUMP_FLAGS, *(PASS_FLAGS if passes else ())]
+    launches = []
+    for column in columns:
+        places.dump_root(column.key).mkdir()
+        request = {"task": "cells", **programs[column.framework], **child_request(column, columns, places)}
+        flags = merge_flags(list(column.xla_flags), dump_flags, [f"--xla_dump_to={places.dump_root(column.key)}"])
+        launches.append(Launch(column.framework, request, flags, column.python, device, timeout_s))
+    outcomes = run_together(launches, on_stage)
+    by_key = dict(zip((column.key for column in columns), outcomes, strict=True))
+    answers = {key: outcome for key, outcome in by_key.items() if isinstance(outcome, Answer)}
+    if not answers:
+        raise joined_error([outcome for outcome in outcomes if not isinstance(outcome, Answer)])
+    cells = tuple(
+        _raw_cell(frontend, compiler, outcome, places) for frontend in by_key for compiler, outcome in by_key.items()
+    )
+    return Control(tuple(columns), answers, cells)
+
+
+def run_together(
+    launches: Sequence[Launch], on_stage: Callable[[str, str], None] | None
+) -> list[Answer | XlaCompareError]:
+    """Run children that wait for one another's bundles; the failure of one is told to those that wait for it."""
+    outcomes: list[Answer | XlaCompareError] = [WorkerFailed("not run", framework="", stage="")] * len(launches)
+    children: list[Child] = []
+
+    def wait(position: int, child: Child) -> None:
+        try:
+            outcomes[position] = child.wait()
+        except XlaCompareError as error:
+            outcomes[position] = error
+            _tell_of_failure(launches[position], error)
+
+    threads = []
+    try:
+        for position, launch in enumerate(launches):
+            try:
+                child = Child(launch, on_stage)
+            except XlaCompareError as error:
+                outcomes[position] = error
+                _tell_of_failure(launch, error)
+                continue
+            children.append(child)
+            thread = threading.Thread(target=wait, args=(position, child), daemon=True)
+            threads.append(thread)
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        for child in children:
+            child.kill()
+        for thread in threads:
+            thread.join()
+        raise
+    return outcomes
+
+
+def joined_error(errors: Sequence[XlaCompareError]) -> XlaCompareError:
+    """Return the first error with every other one's message added to its own."""
+    first = errors[0]
+    if len(errors) > 1:
+        first.args = ("\n".join(str(error) for error in errors),)
+    return first
+
+
+def check_cells(control: Control, *, rtol: float, atol: float) -> tuple[dict[tuple[str, str], Parity], list[str]]:
+    """Compare what one program returned under each compiler with what it returned under its own.
+
+    Returns:
+        (frontend, compiler) -> parity for the cells that could be compared, and a sentence for each that disagrees.
+    """
+    parities, doubts = {}, []
+    for cell in control.cells:
+        own = control.cell(cell.frontend, cell.frontend)
+        if cell.outputs is None or own.outputs is None or cell is own:
+            continue
+        names = (f"{cell.frontend}'s program under {cell.frontend}", f"under {cell.compiler}")
+        try:
+            parities[cell.frontend, cell.compiler] = compare_outputs(
+                own.outputs, cell.outputs, rtol=rtol, atol=atol, names=names
+            )
+        except ParityError as error:
+            doubts.append(str(error))
+    return parities, doubts
+
+
+def _tell_of_failure(launch: Launch, error: XlaCompareError) -> None:
+    bundles = [*launch.request["offers"].values(), *(each["stablehlo"] for each in launch.request["conversions"])]
+    for bundle in bundles:
+        if not Path(bundle).exists():
+            write_failure(Path(bundle), f"its frontend failed: {error}")
+
+
+def _raw_cell(frontend: str, compiler: str, outcome: Answer | XlaCompareError, places: Places) -> RawCell:
+    directory, outputs = places.cell(frontend, compiler), places.outputs(frontend, compiler)
+    # A child that crashed in one cell has left those before it complete.
+    if outputs.exists():
+        with np.load(outputs) as stored:
+            return RawCell(frontend, compiler, directory, None, dict(stored))
+    if isinstance(outcome, Answer):
+        return RawCell(frontend, compiler, directory, outcome.result["cells"][frontend]["why"], None)
+    return RawCell(frontend, compiler, directory, str(outcome), None)
