@@ -22,7 +22,7 @@ def make_places(folder: Path) -> Places:
     return places
 
 
-def control_of(folder: Path, model: str, variant: str, columns: list[Column], **choices: object) -> Control:
+def compile_all(folder: Path, model: str, variant: str, columns: list[Column], **choices: object) -> Control:
     found = find_model(model)
     program = {
         "model_dir": str(found.folder),
@@ -34,8 +34,14 @@ def control_of(folder: Path, model: str, variant: str, columns: list[Column], **
 
 
 @pytest.fixture(scope="session")
+def control_of() -> Callable[..., Control]:
+    """Return a function of (folder, model, variant, columns) that compiles every cell."""
+    return compile_all
+
+
+@pytest.fixture(scope="session")
 def linear_grad(tmp_path_factory: pytest.TempPathFactory) -> Control:
-    return control_of(tmp_path_factory.mktemp("linear_grad"), "linear", "grad", name_columns(BOTH))
+    return compile_all(tmp_path_factory.mktemp("linear_grad"), "linear", "grad", name_columns(BOTH))
 
 
 WITHOUT = """

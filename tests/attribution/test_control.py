@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BOTH, control_of
 
 from xlacompare.attribution.columns import name_columns
 from xlacompare.attribution.control import Control, check_cells
 from xlacompare.dumps import debug_options, read_folder
 from xlacompare.errors import WorkerFailed
 
+BOTH = (("jax", None, ()), ("tensorflow", None, ()))
 pytestmark = [pytest.mark.jax, pytest.mark.tensorflow]
 
 
@@ -82,6 +82,7 @@ def test_jaxlib_says_which_options_are_in_force(linear_grad: Control) -> None:
 def test_a_missing_private_api_empties_one_cell_and_says_so(
     tmp_path: Path,
     python_without: Callable[[str, str], str],
+    control_of: Callable[..., Control],
     framework: str,
     module: str,
     name: str,
@@ -97,7 +98,7 @@ def test_a_missing_private_api_empties_one_cell_and_says_so(
     assert set(reasons.values()) == {None}
 
 
-def test_a_side_that_does_not_start_leaves_the_other(tmp_path: Path) -> None:
+def test_a_side_that_does_not_start_leaves_the_other(tmp_path: Path, control_of: Callable[..., Control]) -> None:
     environments = [("jax", None, ()), ("tensorflow", "/bin/false", ())]
     control = control_of(tmp_path, "linear", "grad", name_columns(environments), passes=False)
     reasons = {(cell.frontend, cell.compiler): cell.why_not for cell in control.cells}
@@ -105,7 +106,7 @@ def test_a_side_that_does_not_start_leaves_the_other(tmp_path: Path) -> None:
     assert all("TensorFlow ended" in why for why in reasons.values())
 
 
-def test_nothing_at_all_is_an_error(tmp_path: Path) -> None:
+def test_nothing_at_all_is_an_error(tmp_path: Path, control_of: Callable[..., Control]) -> None:
     environments = [("jax", "/bin/false", ()), ("tensorflow", "/no/such/python", ())]
     with pytest.raises(WorkerFailed, match=r"(?s)JAX ended.*TensorFlow: the interpreter"):
         control_of(tmp_path, "linear", "grad", name_columns(environments))
