@@ -49,6 +49,8 @@ class ModelSpec:
             that are allowed, the default first. `prng` arrives in TensorFlow's `apply` as the value for `alg=`.
         still_options: options under which a random model's outputs do not depend on its key (`{"dropout": 0.0}`):
             what parity is asserted at.
+        vectorize_options: what the vectorised dp_train_step takes instead of the options' defaults, where a framework
+            cannot map the default program over examples.
         batched: `x` and `y` have a leading axis of examples; False: they are one example.
         rtol, atol: outputs and gradients agree when `|a - b| <= atol + rtol * max|b|`.
         origin: where the model comes from, for `xlacompare models`.
@@ -64,6 +66,7 @@ class ModelSpec:
     random: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     still_options: Mapping[str, Any] = field(default_factory=dict)
+    vectorize_options: Mapping[str, Any] = field(default_factory=dict)
     batched: bool = True
     rtol: float = 1e-4
     atol: float = 1e-5
@@ -79,9 +82,9 @@ class ModelSpec:
             if "batch" not in values:
                 raise ModelFolderError(f"model {self.name!r}: size {size!r} has no 'batch'")
 
-        for name in self.still_options:
+        for name in (*self.still_options, *self.vectorize_options):
             if name not in self.options:
-                raise ModelFolderError(f"model {self.name!r}: still_options names {name!r}, which is no option of it")
+                raise ModelFolderError(f"model {self.name!r}: {name!r} is given a value and is none of its options")
 
     @property
     def default_size(self) -> str:
@@ -96,18 +99,32 @@ class ModelSpec:
         """
         return {name: default[0] if isinstance(default, tuple) else default for name, default in self.options.items()}
 
-    def keywords(self, size: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the keyword arguments of a size's values with the user's `options` on top, without `batch`."""
+    def keywords(
+        self, size: Mapping[str, Any], options: Mapping[str, Any], *, vectorized: bool = False
+    ) -> dict[str, Any]:
+        """Return the keyword arguments of a size's values with the user's `options` on top, without `batch`.
+
+        Raises:
+            ModelFolderError: an option is unknown, or its value is not one of those allowed.
+        """
         for name, value in options.items():
             if name not in self.options:
                 known = ", ".join(self.options) or "none"
                 raise ModelFolderError(f"model {self.name!r} has no option {name!r}; its options: {known}")
-            allowed = self.options[name]
-            if isinstance(allowed, tuple) and value not in allowed:
-                raise ModelFolderError(f"model {self.name!r}: {name} {value!r} is none of {', '.join(allowed)}")
-        keywords = {**self.option_defaults(), **size, **options}
+            self._check_option(name, value)
+        preset = self.vectorize_options if vectorized else {}
+        keywords = {**self.option_defaults(), **size, **preset, **options}
         del keywords["batch"]
         return keywords
+
+    def _check_option(self, name: str, value: Any) -> None:
+        allowed = self.options[name]
+        if isinstance(allowed, tuple):
+            if value not in allowed:
+                raise ModelFolderError(f"model {self.name!r}: {name} {value!r} is none of {', '.join(allowed)}")
+        elif type(value) is not type(allowed) and not (isinstance(allowed, float) and type(value) is int):
+            kind = type(allowed).__name__
+            raise ModelFolderError(f"model {self.name!r}: {name} takes a value of type {kind}, not {value!r}")
 
 
 def accepted(function: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def build(request: "Dict[str, Any]", reporter: Any) -> "Tuple[Any, Any]":
 
 def build_model(framework: Any, spec: Any, apply: Any, request: "Dict[str, Any]", settings: Settings) -> Any:
     """Return the program of one variant of a model pair, with the numbers that the request's seed gives."""
-    keywords = spec.keywords(request["size"], settings.options)
+    keywords = _keywords(spec, request, settings)
     _check_all_taken(spec, apply, keywords)
     # Both frameworks draw from the same seed, so that they start from the same numbers.
     params = spec.init_params(np.random.default_rng(request["seed"]), **accepted(spec.init_params, keywords))
@@ -46,7 +46,7 @@ def build_still(framework: Any, request: "Dict[str, Any]") -> "Tuple[Any, Dict[s
     folder = Path(request["model_dir"])
     spec = load_spec(folder)
     settings = settings_of(request)
-    keywords = spec.keywords(request["size"], settings.options)
+    keywords = _keywords(spec, request, settings)
     changes = {name: value for name, value in spec.still_options.items() if keywords[name] != value}
     noisy = settings.variant == "dp_train_step" and settings.noise_multiplier
     if not changes and not noisy:
@@ -60,6 +60,12 @@ def settings_of(request: "Dict[str, Any]") -> Settings:
     known = {field.name for field in fields(Settings)}
     values = {key: value for key, value in request["settings"].items() if key in known}
     return Settings(**{"seed": request["seed"], **values})
+
+
+def _keywords(spec: Any, request: "Dict[str, Any]", settings: Settings) -> "Dict[str, Any]":
+    vectorized = settings.variant == "dp_train_step" and settings.vectorize
+    keywords: "Dict[str, Any]" = spec.keywords(request["size"], settings.options, vectorized=vectorized)
+    return keywords
 
 
 def _check_all_taken(spec: Any, apply: Any, keywords: "Mapping[str, Any]") -> None:
