@@ -93,9 +93,9 @@ class ModelSpec:
     def option_defaults(self) -> dict[str, Any]:
         """Return every option with its default.
 
-        >>> ModelSpec("m", "", None, {"tiny": {"batch": 1}}, dict, tuple, options={"layers": ("loop", "unrolled")})\\
-        ...     .option_defaults()
-        {'layers': 'loop'}
+        >>> options = {"depth": 2, "layers": ("unrolled", "loop")}
+        >>> ModelSpec("m", "", None, {"tiny": {"batch": 1}}, dict, tuple, options=options).option_defaults()
+        {'depth': 2, 'layers': 'unrolled'}
         """
         return {name: default[0] if isinstance(default, tuple) else default for name, default in self.options.items()}
 
