@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from xlacompare.hlo.canonical import canonical_text, fingerprint
 from xlacompare.hlo.instruction import Instruction, SourceLocation
 from xlacompare.hlo.module import Computation, Module
+from xlacompare.hlo.printer import print_module
 from xlacompare.hlo.reader import read_file, read_text
 from xlacompare.hlo.shape import Layout, Shape, parse_shape
 from xlacompare.hlo.source import HloWarning
@@ -17,8 +19,12 @@ __all__ = [
     "Module",
     "Shape",
     "SourceLocation",
+    # Writing
+    "canonical_text",
+    "fingerprint",
     # Reading
     "parse_shape",
+    "print_module",
     "read_file",
     "read_text",
 ]

@@ -35,7 +35,7 @@ _NAME = re.compile(r"\s*([^\s=,(){}\[\]\"]+)\s*=\s*")
 _TOKEN = re.compile(r'[^\s,(){}\[\]"]+')
 _BLANK = re.compile(r"\s*")
 _JOINS_BEFORE = "<>=*-"
-_JOINS_AFTER = '([{<>=*"-'
+_NEXT_INSTRUCTION = re.compile(r"(?:ROOT\s|[^\s(){}\[\],=:\"]+\s*=(?!=))")
 _METADATA = re.compile(r'([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|\{([^{}]*)\}|([^\s"{},]+))', re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
@@ -99,16 +99,25 @@ def value_end(brackets: Brackets, start: int) -> int:
         elif character in ",)]}":
             return at
         elif character.isspace():
-            blank = _BLANK.match(mask, at)
-            after = blank.end() if blank else size
-            goes_on = after < size and (mask[after] in _JOINS_AFTER or (at > start and mask[at - 1] in _JOINS_BEFORE))
-            if not goes_on or (mask[after] != "{" and "\n" in mask[at:after]):
+            after = _after_blank(mask, at, start)
+            if after == at:
                 return at
             at = after
         else:
             token = _TOKEN.match(mask, at)
             at = token.end() if token else at + 1
     return at
+
+
+def _after_blank(mask: str, at: int, start: int) -> int:
+    """Return where a value goes on after the space at `at`; `at` itself where it ends there."""
+    blank = _BLANK.match(mask, at)
+    after = blank.end() if blank else at
+    if after == len(mask) or at == start:
+        return after if at == start else at
+    if "\n" in mask[at:after]:
+        return after if mask[after] == "{" and mask[at - 1] in _JOINS_BEFORE else at
+    return at if _NEXT_INSTRUCTION.match(mask, after) else after
 
 
 def unescape(text: str) -> str:

@@ -23,6 +23,7 @@ _BLANK = re.compile(r"\s*")
 _START = re.compile(rf"(ROOT\s+)?%?({_WORD})\s*=\s*")
 _ATTRIBUTE = re.compile(rf",\s*({_WORD})\s*=\s*")
 _TYPE = re.compile(r"[^\s(){}\[\],=\"]+")
+_SPACED_GROUP = re.compile(r"\s+(?=[\[{])")
 _OPCODE = re.compile(r"\s*([^\s(){}\[\],=:\"]+)\s*\(")
 _HEADER = re.compile(rf"(ENTRY(?=[\s{{(]))?\s*(?:%?({_WORD}))?\s*")
 _ARROW = re.compile(r"\s*->\s*")
@@ -98,13 +99,21 @@ def _signature_end(source: Source, at: int) -> int:
     return at
 
 
-def read_body(source: Source, start: int, end: int) -> Parsed:
-    """Read instructions from `start` to `end` of the mask."""
-    return _BodyReader(source, start, end).read()
+def read_body(source: Source, start: int, end: int, taken: set[str] | None = None) -> Parsed:
+    """Read instructions from `start` to `end` of the mask.
+
+    Args:
+        source: the text.
+        start: where the first instruction may start.
+        end: where the body ends.
+        taken: names that computations have; those of inline ones are added.
+    """
+    return _BodyReader(source, start, end, set() if taken is None else taken).read()
 
 
 class _BodyReader:
-    def __init__(self, source: Source, start: int, end: int) -> None:
+    def __init__(self, source: Source, start: int, end: int, taken: set[str]) -> None:
+        self.taken = taken
         self.source = source
         self.text, self.mask, self.brackets = source.text, source.mask, source.brackets
         self.at, self.end = start, end
@@ -166,8 +175,10 @@ class _BodyReader:
             if word is None:
                 return None
             at = word.end()
-            if mask.startswith("(", at) and not self._is_buffer(word.group(), at):
-                return "", word.group(), at
+            blank = _BLANK.match(mask, at)
+            parenthesis = blank.end() if blank else at
+            if mask.startswith("(", parenthesis) and not self._is_buffer(word.group(), parenthesis):
+                return "", word.group(), parenthesis
         at = self._skip_groups(at)
         opcode = _OPCODE.match(mask, at, self.end) if at != UNCLOSED else None
         if opcode is None:
@@ -194,7 +205,10 @@ class _BodyReader:
             elif mask.startswith("sparse{", at):
                 at += len("sparse")
             else:
-                break
+                spaced = _SPACED_GROUP.match(mask, at)
+                if spaced is None:
+                    break
+                at = spaced.end()
         return at
 
     def _attributes(self, at: int, owner: str) -> str | None:
@@ -230,17 +244,24 @@ class _BodyReader:
         inner = _BLANK.match(mask, start + 1)
         at = inner.end() if inner else start + 1
         if not mask.startswith("{", at):
-            self.parsed.inline.append(Inline(name, start + 1, self.brackets.close(start)))
-            return f"%{name}"
-        names: list[str] = []
+            return self._inline_one(start, self.brackets.close(start), name)
+        references = []
         while 0 <= at < stop:
             close = self.brackets.close(at)
             if close == UNCLOSED:
                 break
-            names.append(f"%{name}.{len(names)}")
-            self.parsed.inline.append(Inline(names[-1][1:], at + 1, close))
+            references.append(self._inline_one(at, close, name))
             at = mask.find("{", close + 1, stop)
-        return "{" + ", ".join(names) + "}"
+        return "{" + ", ".join(references) + "}"
+
+    def _inline_one(self, start: int, close: int, name: str) -> str:
+        free, count = name, 0
+        while free in self.taken:
+            count += 1
+            free = f"{name}.{count}"
+        self.taken.add(free)
+        self.parsed.inline.append(Inline(free, start + 1, close))
+        return f"%{free}"
 
     def _nested_operands(self, opening: int, close: int) -> str:
         if self.nested is None:

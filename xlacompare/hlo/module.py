@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xlacompare.errors import HloError
 from xlacompare.hlo import careful, fast
 from xlacompare.hlo.attributes import split_attributes, unquote
+from xlacompare.hlo.desugar import expand, is_short_form
 from xlacompare.hlo.instruction import Instruction
 from xlacompare.hlo.operands import LITERAL_OPCODES, operand_names
 from xlacompare.hlo.source import HloWarning, Source
@@ -38,6 +39,10 @@ class Computation:
         attribute_text: what follows the closing brace, verbatim.
         is_entry: whether it is the module's ENTRY.
         opcodes: of all instructions in order; known without reading any instruction.
+        is_bare: whether its instructions stand in the text without a computation around them.
+        is_inline: whether it is written inside an attribute of another computation's instruction.
+        is_implied: whether the text does not hold it: what the short form of an async operation calls.
+        written_as: opcode and attributes, by instruction name, of what was written in that short form.
     """
 
     __slots__ = (
@@ -48,11 +53,15 @@ class Computation:
         "_root_index",
         "_users",
         "attribute_text",
+        "is_bare",
         "is_entry",
+        "is_implied",
+        "is_inline",
         "module",
         "name",
         "opcodes",
         "signature",
+        "written_as",
     )
 
     def __init__(
@@ -70,6 +79,10 @@ class Computation:
         self.signature = signature
         self.attribute_text = attribute_text
         self.is_entry = False
+        self.is_bare = False
+        self.is_inline = False
+        self.is_implied = False
+        self.written_as: dict[str, tuple[str, str]] = {}
         self._body = body
         self._instructions: list[Instruction] | None = None
         self._by_name: dict[str, Instruction] = {}
@@ -137,7 +150,7 @@ class Computation:
     def offset_of(self, instruction: Instruction) -> int:
         """Return the offset in the text at which one of the instructions starts."""
         index = next(at for at, one in enumerate(self.instructions) if one is instruction)
-        return self._offset(index)
+        return self.row_offset(index)
 
     def __len__(self) -> int:
         return len(self.opcodes)
@@ -145,7 +158,18 @@ class Computation:
     def __repr__(self) -> str:
         return f"<Computation %{self.name}, {len(self.opcodes)} instructions>"
 
-    def _offset(self, index: int) -> int:
+    def take_rows(self) -> list[_Row]:
+        """Return the instructions as rows, before they are built. For what rewrites them: see `replace_rows`."""
+        return self._rows()
+
+    def replace_rows(self, rows: list[_Row], opcodes: list[str]) -> None:
+        """Put other rows in place of those that `take_rows` gave."""
+        offsets = [self.row_offset(index) for index in range(len(rows))]
+        self._body = Body(self._body.start, self._body.end, rows, offsets)
+        self.opcodes = opcodes
+
+    def row_offset(self, index: int) -> int:
+        """Return the offset in the text of the instruction at `index`."""
         if self._body.offsets is not None:
             return self._body.offsets[index]
         text, at = self.module.source_text.text, self._body.start
@@ -208,7 +232,7 @@ class Computation:
             operand = self._by_name.get(name)
             if operand is None:
                 self.module.doubt(
-                    self._offset(index),
+                    self.row_offset(index),
                     f"operand %{name} of %{instruction.name} is not in computation %{self.name}",
                 )
             else:
@@ -220,7 +244,7 @@ class Computation:
         for index, instruction in enumerate(instructions):
             if instruction.name in seen:
                 self.module.doubt(
-                    self._offset(index), f"%{instruction.name} is defined twice in computation %{self.name}"
+                    self.row_offset(index), f"%{instruction.name} is defined twice in computation %{self.name}"
                 )
             seen.add(instruction.name)
 
@@ -234,13 +258,15 @@ class Module:
         tables_text: the FileNames, FunctionNames, FileLocations and StackFrames tables, verbatim.
         computations: in the file's order.
         source_text: the text that it was read from.
+        offset: where it starts in that text.
     """
 
-    def __init__(self, source: Source, name: str = "", header_text: str = "", tables_text: str = "") -> None:
+    def __init__(self, source: Source, name: str = "", header_text: str = "", *, offset: int = 0) -> None:
         self.source_text = source
         self.name = name
         self.header_text = header_text
-        self.tables_text = tables_text
+        self.tables_text = ""
+        self.offset = offset
         self.computations: list[Computation] = []
         self._by_name: dict[str, Computation] = {}
         self._entry: Computation | None = None
@@ -315,8 +341,28 @@ class Module:
         if entry and self._entry is None:
             self._entry = computation
 
+    def take_from(self, index: int) -> list[Computation]:
+        """Remove the computations from `index` on, and return them."""
+        taken = self.computations[index:]
+        del self.computations[index:]
+        self._by_name = {computation.name: computation for computation in self.computations}
+        return taken
+
+    def new_computation(self, name: str, rows: list[_Row], opcodes: list[str], offset: int) -> Computation:
+        """Return a computation that the text implies at `offset`, under a free name, not yet in `computations`."""
+        free, count = name, 0
+        while free in self._by_name:
+            count += 1
+            free = f"{name}.{count}"
+        computation = Computation(self, free, opcodes, Body(offset, offset, rows, [offset] * len(rows)))
+        computation.is_implied = True
+        self._by_name[free] = computation
+        return computation
+
     def finish(self) -> None:
-        """Settle which computation is the entry, once all are there."""
+        """Settle what only the whole module tells, once all computations are there: the entry, short async forms."""
+        if any(is_short_form(opcode) for opcode in {one for each in self.computations for one in each.opcodes}):
+            expand(self)
         if self.computations:
             self._entry = self.entry
             self._entry.is_entry = True
@@ -328,6 +374,10 @@ class Module:
             HloError: the module was read with `strict=True`.
         """
         self._warnings[self.source_text.warning(offset, message)] = None
+
+    def adopt_warnings(self, other: Module) -> None:
+        """Take over the warnings of a module that is left out."""
+        self._warnings.update(other._warnings)
 
     def resolve(self, instruction: Instruction, role: str, names: Iterable[str]) -> tuple[Computation, ...]:
         """Return the computations of these names; one that is missing becomes a warning."""

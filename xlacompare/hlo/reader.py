@@ -14,13 +14,15 @@ from xlacompare.hlo.source import UNCLOSED, Source
 from xlacompare.hlo.stack_frames import TABLE_NAMES
 
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
-_HEADER = re.compile(r"HloModule[ \t]+([^\s,]+)(,?[^\n]*)")
+_HEADER = re.compile(r"HloModule\s+([^\s,]+)[ \t]*([^\n]*)")
 _TABLE = re.compile(
     r'(?:FileNames|FunctionNames|FileLocations|StackFrames)[ \t]*\n(?:[ \t]*\d+[ \t]+["{][^\n]*(?:\n|\Z))*'
 )
 _SEPARATOR = re.compile(r"//\s*-{3,}\s*$", re.MULTILINE)
 _STDOUT_MARK = re.compile(r"\*\*\* (?:Begin|End) [^\n]*")
 _HEADER_ATTRIBUTE = re.compile(r",\s*([A-Za-z_][\w.-]*)\s*=\s*")
+# A file that says it is HLO is taken for a module without computations where nothing can be read; any other is refused.
+_HLO_SUFFIXES = (".hlo", ".hlo.gz", ".hlotxt")
 # What loggers of absl, TSL and Python put in front of each line.
 _LOG_PREFIX = re.compile(
     r"^(?:[IWEF]\d{4,8} \d\d:\d\d:\d\d\.\d+\s[^\]\n]*\] "
@@ -66,15 +68,30 @@ def read_text(text: str, *, file: str | None = None, strict: bool = False) -> li
         # Blanked rather than cut, so that columns stay those of the file.
         text = _LOG_PREFIX.sub(lambda found: " " * len(found.group()), text)
     source = Source(text, file, strict)
-    modules = _FileReader(source).read()
+    modules = _with_computations(_FileReader(source).read())
     if not modules:
         refuse_other_formats(text, file)
-        raise NotHloError("no HLO in it: neither a HloModule line nor a computation", file=file)
+        message = "no HLO in it: neither a HloModule line nor a computation"
+        if strict or file is None or not file.endswith(_HLO_SUFFIXES):
+            raise NotHloError(message, file=file)
+        modules = [Module(source)]
+        modules[0].doubt(0, message)
     for module in modules:
         module.finish()
         if strict:
             module.check()
     return modules
+
+
+def _with_computations(modules: list[Module]) -> list[Module]:
+    """Leave out modules of which only the header is there, unless there is nothing else."""
+    whole = [module for module in modules if module.computations]
+    for module in modules:
+        if not module.computations:
+            module.doubt(module.offset, f"module {module.name!r} has no computation")
+            if whole:
+                whole[0].adopt_warnings(module)
+    return whole or modules[:1]
 
 
 class _FileReader:
@@ -85,14 +102,17 @@ class _FileReader:
         self.modules: list[Module] = []
         self.module: Module | None = None
         self.in_junk = False
+        self.split_at = 0
+        # Names of the file's computations, for those that must be invented.
+        self.taken: set[str] = set()
 
     def read(self) -> list[Module]:
         text, size = self.text, len(self.text)
         while True:
             blank = _BLANK.match(text, self.at)
             after = blank.end() if blank else self.at
-            if "//" in text[self.at : after] and _SEPARATOR.search(text, self.at, after):
-                self.module = None
+            if self.module and "//" in text[self.at : after] and _SEPARATOR.search(text, self.at, after):
+                self.split_at = len(self.module.computations)
             self.at = after
             if after >= size:
                 break
@@ -100,7 +120,7 @@ class _FileReader:
                 self.in_junk = False
             else:
                 self._skip_line()
-        return [module for module in self.modules if module.computations]
+        return self.modules
 
     def _item(self) -> bool:
         text, at = self.text, self.at
@@ -127,6 +147,9 @@ class _FileReader:
                 self.module = None
                 self.at = mark.end()
                 return True
+        # A quote in whatever stood before may have masked this; inside a masked string nothing can be read.
+        if text[at : at + 5] == "ENTRY":
+            self.source.remask(at)
         return self._computation() or self._bare_instructions()
 
     def _current(self) -> Module:
@@ -139,27 +162,17 @@ class _FileReader:
         found = _HEADER.match(self.text, self.at)
         if found is None:
             return False
-        line = found[2]
-        end = found.end()
+        self.split_at = 0
+        line, end = found[2], found.end()
         plain = line.count('"') % 2 == 0 and "\\" not in line and line.count("{") == line.count("}")
-        if not plain or line.rstrip().endswith(","):
-            end = self._header_end(found.start(2))
+        if line and (not plain or line[0] != "," or line.rstrip()[-1] in ",{"):
+            self.source.remask(self.at)
+            end = self._attributes_end(found.start(2))
         attributes = self.text[found.start(2) : end].strip()
-        self.module = Module(self.source, found[1].removeprefix("%"), attributes)
+        offset, self.at = self.at, end
+        self.module = Module(self.source, found[1].removeprefix("%").removesuffix(":"), attributes, offset=offset)
         self.modules.append(self.module)
-        self.at = end
         return True
-
-    def _header_end(self, at: int) -> int:
-        mask = self.source.mask
-        while True:
-            named = _HEADER_ATTRIBUTE.match(mask, at)
-            stop = value_end(self.source.brackets, named.end()) if named else UNCLOSED
-            if stop == UNCLOSED:
-                break
-            at = stop
-        line_end = self.text.find("\n", at)
-        return line_end if line_end >= 0 else len(self.text)
 
     def _computation(self) -> bool:
         header = careful.read_header(self.source, self.at)
@@ -167,7 +180,7 @@ class _FileReader:
             return False
         close = self.source.brackets.close(header.brace)
         end = close if close != UNCLOSED else len(self.text)
-        parsed = careful.read_body(self.source, header.brace + 1, end)
+        parsed = careful.read_body(self.source, header.brace + 1, end, self.taken)
         if not parsed.rows and close == UNCLOSED:
             return False
         module = self._current()
@@ -200,12 +213,14 @@ class _FileReader:
 
     def _bare_instructions(self) -> bool:
         """Instructions without a computation around them: XLA takes these too."""
-        parsed = careful.read_body(self.source, self.at, len(self.text))
+        parsed = careful.read_body(self.source, self.at, len(self.text), self.taken)
         if not parsed.rows or parsed.offsets[0] != self.at:
             return False
         self._inline(parsed)
         body = Body(self.at, parsed.stop, parsed.rows, parsed.offsets)
-        self._add(Computation(self._current(), "entry", parsed.opcodes, body), False)
+        computation = Computation(self._current(), "entry", parsed.opcodes, body)
+        computation.is_bare = True
+        self._add(computation, False)
         self._keep_doubts(parsed)
         self.at = parsed.stop
         return True
@@ -215,10 +230,12 @@ class _FileReader:
         waiting = list(parsed.inline)
         while waiting:
             inline = waiting.pop(0)
-            inner = careful.read_body(self.source, inline.start, inline.end)
+            inner = careful.read_body(self.source, inline.start, inline.end, self.taken)
             waiting.extend(inner.inline)
             body = Body(inline.start, inline.end, inner.rows, inner.offsets)
-            self._add(Computation(self._current(), inline.name, inner.opcodes, body), False)
+            computation = Computation(self._current(), inline.name, inner.opcodes, body)
+            computation.is_inline = True
+            self._add(computation, False)
             self._keep_doubts(inner)
 
     def _keep_doubts(self, parsed: careful.Parsed) -> None:
@@ -233,9 +250,25 @@ class _FileReader:
                 f"computation %{computation.name} is defined twice; the later one is meant by its name",
             )
         if entry and any(other.is_entry for other in module.computations):
-            module.doubt(self.at, "a second ENTRY computation; the first one is the module's entry")
+            if self.split_at:
+                module = self._split()
+            else:
+                module.doubt(self.at, "a second ENTRY computation; the first one is the module's entry")
+        computation.module = module
         computation.is_entry = entry
+        self.taken.add(computation.name)
         module.add(computation, entry=entry)
+
+    def _split(self) -> Module:
+        """Begin a module at the last `// -----` line: one without a HloModule line, as a second ENTRY shows."""
+        before = self._current()
+        self.module = Module(self.source)
+        self.modules.append(self.module)
+        for computation in before.take_from(self.split_at):
+            computation.module = self.module
+            self.module.add(computation, entry=computation.is_entry)
+        self.split_at = 0
+        return self.module
 
     def _skip_line(self) -> None:
         """Leave out a line that is no HLO; a warning for the first of several in a row."""

@@ -22,6 +22,7 @@ _SPACE = re.compile(r"\s+")
 _ELEMENT_BITS = {"pred": 8, "bf16": 16, "token": 0, "opaque": 0, "tuple": 0, "c64": 64, "c128": 128}
 _BITS_IN_NAME = re.compile(r"[suf](\d+)(?:e\d+m\d+\w*)?\Z")
 _DRESS = re.compile(r"\[[^\]]*\]|\{[^{}]*\}|,")
+_DRESSED_ARRAY = re.compile(r"\[([^\[\]]*)\](\{[^{}]*\})")
 _TILE = re.compile(r"\(([^()]*)\)")
 
 
@@ -245,6 +246,22 @@ def _layout(text: str | None) -> Layout | None:
         memory_space=int(space[1]) if space else 0,
         tail=tail,
     )
+
+
+def canonical_shape(shape: Shape) -> str:
+    """Return a shape's text in which layouts that say nothing are left out.
+
+    >>> canonical_shape(parse_shape("(f32[2,3]{1,0}, f32[2,3]{0,1})"))
+    '(f32[2,3],f32[2,3]{0,1})'
+    """
+    text = shape.text
+    return _DRESSED_ARRAY.sub(_without_default, text) if "{" in text else text
+
+
+def _without_default(match: re.Match[str]) -> str:
+    layout = _layout(match[2])
+    rank = match[1].count(",") + 1 if match[1] else 0
+    return match.group()[: match.start(2) - match.start()] if layout and layout.is_default(rank) else match.group()
 
 
 def _undress(match: re.Match[str]) -> str:

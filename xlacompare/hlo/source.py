@@ -27,6 +27,7 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 UNCLOSED = -1
+_MAX_REMASKS = 8
 
 
 class HloWarning(NamedTuple):
@@ -99,13 +100,14 @@ class Brackets:
 class Source:
     """The text of one file, with whatever was derived from it so far."""
 
-    __slots__ = ("_brackets", "_mask", "_newlines", "file", "strict", "text")
+    __slots__ = ("_brackets", "_mask", "_newlines", "_remasks", "file", "strict", "text")
 
     def __init__(self, text: str, file: str | None, strict: bool) -> None:
         self.text = text
         self.file = file
         self.strict = strict
         self._mask: str | None = None
+        self._remasks = 0
         self._brackets: Brackets | None = None
         self._newlines: list[int] | None = None
 
@@ -115,6 +117,18 @@ class Source:
         if self._mask is None:
             self._mask = mask_text(self.text)
         return self._mask
+
+    def remask(self, offset: int) -> None:
+        """Take `offset` as outside of every string, whatever quotes stood in the text before it.
+
+        For HLO in the middle of something else, where an odd quote would hide it all. Only a few times per text: each
+        costs a pass over the rest.
+        """
+        if self.mask[offset] == self.text[offset] or self._remasks == _MAX_REMASKS:
+            return
+        self._remasks += 1
+        self._mask = " " * offset + mask_text(self.text[offset:])
+        self._brackets = None
 
     @property
     def brackets(self) -> Brackets:
