@@ -51,14 +51,17 @@ def describe(text: str) -> dict[str, object]:
         computations.append([computation.name, rows])
     entry = _ENTRY.search(module.to_string())
     canonical = module.to_string(_hlo.HloPrintOptions.fingerprint())
-    if "{...}" in text:
-        # An elided constant is filled from a counter that runs on through the process.
-        canonical = _CONSTANT.sub("constant()", canonical)
     return {
         "entry": entry[1] if entry else None,
         "computations": computations,
-        "canonical": hashlib.sha256(canonical.encode("utf-8", "replace")).hexdigest(),
+        "canonical": _digest(canonical),
+        # An elided constant is filled from a counter that runs on through the process.
+        "without_constants": _digest(_CONSTANT.sub("constant()", canonical)),
     }
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def main() -> None:
