@@ -22,6 +22,7 @@ from xlacompare.dumps import ThunkListing, framework_of
 from xlacompare.hlo import Computation, HloWarning, Module
 from xlacompare.hlo.control import trip_count
 from xlacompare.kernels import CLASSES, kernels, steps
+from xlacompare.results import Result
 from xlacompare.tally import tally
 
 
@@ -85,7 +86,7 @@ class Constants:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class Census(Result):
     """What is counted of one module; `to_json_dict` gives the stored form."""
 
     name: str
