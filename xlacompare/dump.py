@@ -5,12 +5,9 @@ The outputs of both are compared before anything is reported, and the folders ar
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ import numpy as np
 from xlacompare.census import Census, census
 from xlacompare.documents import document
 from xlacompare.dumps import MANIFEST_NAME, Manifest, check_free, publish, read_folder, read_manifest, write_manifest
+from xlacompare.dumps.staging import Stage, staging
 from xlacompare.errors import DumpError, XlaCompareError
 from xlacompare.frameworks import FRAMEWORKS
 from xlacompare.hlo import read_file
@@ -255,44 +253,6 @@ def load_dump(directory: Path) -> FrameworkDump:
         raise DumpError(f"the manifest of {directory} names no text after optimizations; make the dump anew.")
     module = read_file(directory / manifest.after)[0]
     return FrameworkDump(manifest.framework, directory, manifest, census(module, stage="after"))
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A folder in the making: where the dump grows, by which name XLA is told of it, where the outputs go."""
-
-    directory: Path
-    name_for_xla: Path
-    outputs_file: Path
-
-
-@contextlib.contextmanager
-def staging(home: Path, frameworks: Sequence[str]) -> Iterator[dict[str, Stage]]:
-    """Yield a hidden folder beside the final place for each framework; whatever happens, none is left over.
-
-    XLA splits its flags at white space, so it is told of each folder by a link of a plain name.
-    """
-    new_folders = [folder for folder in (home, *home.parents) if not folder.exists()]
-    home.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix="xlacompare-"))
-    made = []
-    try:
-        stages = {}
-        for framework in frameworks:
-            directory = Path(tempfile.mkdtemp(prefix=f".{framework}.partial-", dir=home)).resolve()
-            made.append(directory)
-            link = scratch / framework
-            link.symlink_to(directory)
-            stages[framework] = Stage(directory, link, scratch / f"{framework}.npz")
-        yield stages
-    finally:
-        for directory in made:
-            shutil.rmtree(directory, ignore_errors=True)
-        shutil.rmtree(scratch, ignore_errors=True)
-        for folder in new_folders:
-            # Folders that this run made for nothing go again; one with something in it stays.
-            with contextlib.suppress(OSError):
-                folder.rmdir()
 
 
 def _flags(request: DumpRequest, framework: str) -> list[str]:

@@ -132,7 +132,6 @@ def device() -> "dict[str, Any]":
 
 def precision() -> "dict[str, Any]":
     """Return what decides how exactly numbers are computed."""
-    return {
-        "x64": False,
-        "matmul_precision": "tf32" if tf.config.experimental.tensor_float_32_execution_enabled() else "default",
-    }
+    # The switch is on everywhere and means something on a GPU alone.
+    tf32 = device()["platform"] == "gpu" and tf.config.experimental.tensor_float_32_execution_enabled()
+    return {"x64": False, "matmul_precision": "tf32" if tf32 else "default"}
