@@ -1,0 +1,263 @@
+"""Which kernels on the left do the work of which on the right, and the verdict on each group of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xlacompare.diff.graph import Graph, Kernel, Kind
+from xlacompare.diff.matching import Matching
+
+# Two kernels are a pair when they share at least this much of the smaller one's work.
+LEAST_SHARE = 0.3
+# An operation that stands in very many kernels says nothing about which kernel is which.
+MAX_PLACES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class KernelGroup:
+    """Kernels that do the same work, and what differs between the sides.
+
+    Attributes:
+        verdict: "identical", "same_operations", "merged" (n to 1), "split" (1 to n), "regrouped" (boundaries drawn
+            otherwise), "left_only" or "right_only".
+        left, right: indices of kernels, in schedule order.
+        matched: left nodes that stand in the group on both sides.
+        left_only, right_only: nodes of the group that have no partner at all.
+        left_moved, right_moved: matched nodes of the group whose partner stands in kernels of other groups alone.
+        notes: why kernels of the same operations are not identical: "library", "fusion kind", "layout", "repeated", …
+    """
+
+    verdict: str
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    matched: tuple[int, ...]
+    left_only: tuple[int, ...]
+    right_only: tuple[int, ...]
+    left_moved: tuple[int, ...]
+    right_moved: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+def trivial_nodes(graph: Graph) -> list[bool]:
+    """Return per node whether it costs nothing to repeat: constants, iotas and broadcasts of them."""
+    trivial = [False] * len(graph)
+    for node, kind in enumerate(graph.kinds):
+        if kind != Kind.OPERATION:
+            continue
+        opcode = graph.instructions[node].opcode
+        trivial[node] = opcode in ("constant", "iota") or (
+            opcode in ("broadcast", "convert") and all(trivial[operand] for operand in graph.operands[node])
+        )
+    return trivial
+
+
+class _Grouping:
+    """Union of kernels: left ones are counted from 0, right ones after them."""
+
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self.count_left = len(matching.left.kernels)
+        self.parents = list(range(self.count_left + len(matching.right.kernels)))
+        self.overlap: dict[tuple[int, int], float] = {}
+        self.sizes = [0.0] * len(self.parents)
+
+    def find(self, kernel: int) -> int:
+        while self.parents[kernel] != kernel:
+            self.parents[kernel] = self.parents[self.parents[kernel]]
+            kernel = self.parents[kernel]
+        return kernel
+
+    def join(self, one: int, other: int) -> None:
+        self.parents[self.find(other)] = self.find(one)
+
+    def weigh(self, trivial: Sequence[bool]) -> None:
+        """Work out how much work every kernel does and every two kernels share."""
+        matching = self.matching
+        overlap: dict[tuple[int, int], float] = defaultdict(float)
+        for node, kind in enumerate(matching.left.kinds):
+            if kind != Kind.OPERATION:
+                continue
+            places = sorted(set(matching.left.places[node]) - {-1})
+            partner = matching.to_right[node]
+            others = sorted(set(matching.right.places[partner]) - {-1}) if partner >= 0 else []
+            weight = (0.01 if trivial[node] else 1.0) / max(len(places), len(others), 1)
+            for place in places:
+                self.sizes[place] += weight
+            for other in others:
+                self.sizes[self.count_left + other] += weight
+            if len(places) * len(others) <= MAX_PLACES:
+                for place in places:
+                    for other in others:
+                        overlap[place, self.count_left + other] += weight
+        for node in matching.unmatched(1):
+            places = sorted(set(matching.right.places[node]) - {-1})
+            for place in places:
+                self.sizes[self.count_left + place] += 1.0 / len(places)
+        self.overlap = dict(overlap)
+
+    def share(self, pair: tuple[int, int]) -> float:
+        return self.overlap[pair] / max(min(self.sizes[pair[0]], self.sizes[pair[1]]), 1e-9)
+
+    def likeness(self, pair: tuple[int, int]) -> float:
+        return 2 * self.overlap[pair] / max(self.sizes[pair[0]] + self.sizes[pair[1]], 1e-9)
+
+    def group(self) -> None:
+        """Pair the kernels that are most alike, then put every other kernel to the one that shares most of its work."""
+        paired: set[int] = set()
+        for pair in sorted(self.overlap, key=lambda pair: (-round(self.likeness(pair), 9), pair)):
+            if paired.isdisjoint(pair) and self.share(pair) >= LEAST_SHARE:
+                paired.update(pair)
+                self.join(*pair)
+        best: dict[int, tuple[float, int]] = {}
+        for (left, right), shared in self.overlap.items():
+            for kernel, other in ((left, right), (right, left)):
+                if kernel not in paired:
+                    best[kernel] = max(best.get(kernel, (0.0, 0)), (shared, -other))
+        for kernel, (shared, other) in sorted(best.items()):
+            if shared > 0.009 * LEAST_SHARE:
+                self.join(-other, kernel)
+
+    def pair_copies(self) -> None:
+        """Pair kernels without an operation inside, which only move a value, by the value."""
+        matching = self.matching
+        waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        for kernel in reversed(matching.right.kernels):
+            if not kernel.operations:
+                waiting[_moves(kernel, kernel.inputs)].append(self.count_left + kernel.index)
+        for kernel in matching.left.kernels:
+            if not kernel.operations:
+                partners = waiting.get(_moves(kernel, [matching.to_right[node] for node in kernel.inputs]))
+                if partners:
+                    self.join(kernel.index, partners.pop())
+
+    def groups(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for kernel in range(len(self.parents)):
+            side = int(kernel >= self.count_left)
+            found[self.find(kernel)][side].append(kernel - side * self.count_left)
+        pairs = [(tuple(left), tuple(right)) for left, right in found.values()]
+        # Schedule order on the left; a group without a left kernel stands where its right kernel would.
+        scale = self.count_left / max(len(self.matching.right.kernels), 1)
+        return sorted(pairs, key=lambda pair: (pair[0][0] if pair[0] else pair[1][0] * scale, pair))
+
+
+def _moves(kernel: Kernel, values: Iterable[int]) -> tuple[object, ...]:
+    return (kernel.kernel_class, *values)
+
+
+def group_kernels(matching: Matching) -> list[KernelGroup]:
+    """Return every kernel of either side in exactly one group, in the left side's schedule order."""
+    grouping = _Grouping(matching)
+    trivial = trivial_nodes(matching.left), trivial_nodes(matching.right)
+    grouping.weigh(trivial[0])
+    grouping.group()
+    grouping.pair_copies()
+    return [_judge(matching, left, right, trivial) for left, right in grouping.groups()]
+
+
+def _judge(
+    matching: Matching,
+    left: tuple[int, ...],
+    right: tuple[int, ...],
+    trivial: tuple[Sequence[bool], Sequence[bool]],
+) -> KernelGroup:
+    held = [
+        list(dict.fromkeys(node for index in indices for node in graph.kernels[index].operations))
+        for graph, indices in ((matching.left, left), (matching.right, right))
+    ]
+    inside = set(held[0]), set(held[1])
+    matched = [node for node in held[0] if matching.to_right[node] in inside[1]]
+    only: list[tuple[int, ...]] = []
+    moved: list[tuple[int, ...]] = []
+    for side, partner in enumerate((matching.to_right, matching.to_left)):
+        only.append(tuple(node for node in held[side] if partner[node] < 0))
+        moved.append(
+            tuple(
+                node
+                for node in held[side]
+                if partner[node] >= 0 and partner[node] not in inside[1 - side] and not trivial[side][node]
+            )
+        )
+    notes: tuple[str, ...] = ()
+    if len(left) == len(right) == 1:
+        if any(only) or any(moved):
+            verdict = "regrouped"
+        else:
+            notes = _differences(matching, left[0], right[0], held)
+            verdict = "same_operations" if notes else "identical"
+    elif not right:
+        verdict = "left_only"
+    elif not left:
+        verdict = "right_only"
+    elif len(right) == 1:
+        verdict = "merged"
+    elif len(left) == 1:
+        verdict = "split"
+    else:
+        verdict = "regrouped"
+    return KernelGroup(verdict, left, right, tuple(matched), only[0], only[1], moved[0], moved[1], notes)
+
+
+def _differences(matching: Matching, left: int, right: int, held: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """Return what keeps two kernels of the same operations from being identical."""
+    graphs = matching.left, matching.right
+    one, other = graphs[0].kernels[left], graphs[1].kernels[right]
+    notes = []
+    if one.kernel_class != other.kernel_class:
+        notes.append("class")
+    if one.instruction.opcode != other.instruction.opcode or _library(one) != _library(other):
+        notes.append("packing")
+    elif one.instruction.fusion_kind != other.instruction.fusion_kind:
+        notes.append("fusion kind")
+    to_right = matching.to_right
+    for node in held[0]:
+        partner = to_right[node]
+        if partner < 0 or graphs[0].labels[node] != graphs[1].labels[partner]:
+            notes.append("shape")
+            break
+    if {to_right[node] for node in held[0]} != set(held[1]):
+        notes.append("constants")
+    if any(not _wired_alike(matching, node) for node in held[0]):
+        notes.append("operands")
+    counts = [
+        sum(graph.places[node].count(index) for node in nodes)
+        for graph, index, nodes in ((graphs[0], left, held[0]), (graphs[1], right, held[1]))
+    ]
+    if counts[0] != counts[1] and "constants" not in notes:
+        notes.append("repeated")
+    if [to_right[node] for node in one.outputs] != list(other.outputs) and {
+        to_right[node] for node in one.outputs
+    } != set(other.outputs):
+        notes.append("outputs")
+    if _layouts(one) != _layouts(other):
+        notes.append("layout")
+    return tuple(notes)
+
+
+def _wired_alike(matching: Matching, node: int) -> bool:
+    partner = matching.to_right[node]
+    if partner < 0:
+        return True
+    ours = [matching.to_right[operand] for operand in matching.left.operands[node]]
+    theirs = list(matching.right.operands[partner])
+    return sorted(ours) == sorted(theirs) if matching.left.commutative[node] else ours == theirs
+
+
+def _library(kernel: Kernel) -> object:
+    config = kernel.instruction.backend_config if kernel.instruction.fusion_kind == "kCustom" else None
+    if isinstance(config, dict) and isinstance(config.get("fusion_config"), dict):
+        return config["fusion_config"].get("kind")
+    return kernel.instruction.custom_call_target
+
+
+def _layouts(kernel: Kernel) -> list[tuple[int, ...]]:
+    """Return the memory order of what a kernel writes, leaving out arrays for which there is only one."""
+    orders = []
+    for shape in kernel.instruction.shape.leaves():
+        if shape.layout is not None and sum(1 for size in shape.dimensions if size != 1) > 1:
+            orders.append(shape.layout.minor_to_major)
+        elif len(shape.dimensions) > 1:
+            orders.append(tuple(range(len(shape.dimensions) - 1, -1, -1)))
+    return sorted(orders)
