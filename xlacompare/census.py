@@ -23,6 +23,7 @@ from xlacompare.hlo import Computation, HloWarning, Module
 from xlacompare.hlo.control import trip_count
 from xlacompare.kernels import CLASSES, kernels, steps
 from xlacompare.results import Result
+from xlacompare.results import Result
 from xlacompare.tally import tally
 
 
@@ -166,7 +167,7 @@ def census(module: Module, *, platform: str | None = None, stage: str | None = N
         main: whether it is the module that is meant, of several.
 
     Raises:
-        HloError: the module was read strictly, and a reference in it leads nowhere.
+        HloError: the module has no computation, or was read strictly and a reference in it leads nowhere.
     """
     total = Counter(chain.from_iterable(computation.opcodes for computation in module.computations))
     tallies = tally(module.entry)
