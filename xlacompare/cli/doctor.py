@@ -15,16 +15,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from xlacompare.cli.output import console, stage_printer, wants_json, write_json
+    from xlacompare.cli.output import console, stage_progress, wants_json, write_json
     from xlacompare.doctor import diagnose
 
-    diagnosis = diagnose(
-        frameworks=arguments.frameworks,
-        device=arguments.device,
-        pythons=pythons(arguments),
-        timeout_s=arguments.timeout,
-        on_stage=stage_printer(arguments),
-    )
+    with stage_progress(arguments) as on_stage:
+        diagnosis = diagnose(
+            frameworks=arguments.frameworks,
+            device=arguments.device,
+            pythons=pythons(arguments),
+            timeout_s=arguments.timeout,
+            on_stage=on_stage,
+        )
     if wants_json(arguments):
         write_json(diagnosis.to_json_dict())
     else:

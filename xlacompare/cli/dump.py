@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from xlacompare.cli.output import stage_printer, wants_json, write_json
+    from xlacompare.cli.output import stage_progress, wants_json, write_json
     from xlacompare.dump import dump_request, make_dumps
     from xlacompare.errors import UsageError
 
@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--json writes one document, for one model; {len(arguments.models)} were named.")
     requests = [dump_request(name, **dump_arguments(arguments)) for name in arguments.models]
     for request in requests:
-        result = make_dumps(request, arguments.out, overwrite=arguments.overwrite, on_stage=stage_printer(arguments))
+        with stage_progress(arguments) as on_stage:
+            result = make_dumps(request, arguments.out, overwrite=arguments.overwrite, on_stage=on_stage)
         if wants_json(arguments):
             write_json(result.to_json_dict())
         else:

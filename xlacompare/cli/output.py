@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xlacompare import documents
@@ -47,12 +48,28 @@ def console(arguments: argparse.Namespace) -> Console:
     )
 
 
-def stage_printer(arguments: argparse.Namespace) -> Callable[[str, str], None]:
-    """Return a function of (framework, stage) that says on stderr what is being done."""
+@contextlib.contextmanager
+def stage_progress(arguments: argparse.Namespace) -> Iterator[Callable[[str, str], None]]:
+    """Yield a function of (framework, stage) that says on stderr what is being done.
+
+    On a terminal that is one line that changes; elsewhere a plain line a stage; with --quiet nothing.
+    """
     from xlacompare.worker.launch import DISPLAY_NAMES
 
-    def show(framework: str, stage: str) -> None:
-        if not arguments.quiet:
-            print(f"{DISPLAY_NAMES[framework]}: {STAGE_WORDS.get(stage, stage)}", file=sys.stderr, flush=True)
+    if arguments.quiet:
+        yield lambda framework, stage: None
+    elif not sys.stderr.isatty():
+        yield lambda framework, stage: print(
+            f"{DISPLAY_NAMES[framework]}: {STAGE_WORDS.get(stage, stage)}", file=sys.stderr, flush=True
+        )
+    else:
+        from rich.console import Console
 
-    return show
+        doing: dict[str, str] = {}
+        with Console(stderr=True).status("starting") as status:
+
+            def show(framework: str, stage: str) -> None:
+                doing[framework] = f"{DISPLAY_NAMES[framework]}: {STAGE_WORDS.get(stage, stage)}"
+                status.update("   ".join(doing[name] for name in sorted(doing)))
+
+            yield show
