@@ -18,7 +18,7 @@ from xlacompare.census import Census, census
 from xlacompare.documents import document
 from xlacompare.dumps import MANIFEST_NAME, Manifest, check_free, publish, read_folder, read_manifest, write_manifest
 from xlacompare.dumps.staging import Stage, staging
-from xlacompare.errors import DumpError, XlaCompareError
+from xlacompare.errors import DumpError, FrameworkMissing, WorkerFailed, XlaCompareError
 from xlacompare.frameworks import FRAMEWORKS
 from xlacompare.hlo import read_file
 from xlacompare.parity import Parity, compare_outputs
@@ -274,13 +274,16 @@ def _launch(request: DumpRequest, framework: str, flags: list[str], stage: Stage
 
 
 def _answers(outcomes: Sequence[Answer | XlaCompareError]) -> list[Answer]:
-    """Return the answers; raise the first error, with every other error's message added to it."""
+    """Return the answers; raise what went wrong, both sides' errors together where both failed."""
     errors = [outcome for outcome in outcomes if isinstance(outcome, XlaCompareError)]
     if not errors:
         return [outcome for outcome in outcomes if isinstance(outcome, Answer)]
-    if len(errors) > 1:
-        errors[0].args = ("\n".join(str(error) for error in errors),)
-    raise errors[0]
+    if len(errors) == 1:
+        raise errors[0]
+    messages = "\n".join(str(error) for error in errors)
+    if all(isinstance(error, FrameworkMissing) for error in errors):
+        raise FrameworkMissing(messages)
+    raise WorkerFailed(messages, framework="", stage="")
 
 
 def _load_outputs(path: Path) -> Outputs:

@@ -59,9 +59,11 @@ def add_framework_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_folder_options(parser: argparse.ArgumentParser) -> None:
+def add_folder_options(parser: argparse.ArgumentParser, out: Path | None = Path("dumps")) -> None:
+    """Add --out and --overwrite; `out` None is for a command that writes of two paths only where it is told to."""
     group = parser.add_argument_group("where it goes")
-    group.add_argument("--out", type=Path, default=Path("dumps"), metavar="DIR", help="default: %(default)s")
+    default = f"default: {out}" if out else "default: dumps for a model, nowhere for two paths"
+    group.add_argument("--out", type=Path, default=out, metavar="DIR", help=default)
     group.add_argument("--overwrite", action="store_true", help="replace what is there")
 
 

@@ -7,6 +7,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from xlacompare.census import Census
+from xlacompare.diff import Diff
 from xlacompare.dump import DumpResult
 from xlacompare.reading import Analysis
 from xlacompare.results import Result
@@ -38,6 +39,15 @@ def _(result: Analysis) -> DataFrame:
 @to_pandas.register
 def _(result: DumpResult) -> DataFrame:
     return _frame([{"framework": dump.framework, **_module_row(dump.census)} for dump in result.dumps])
+
+
+@to_pandas.register
+def _(result: Diff) -> DataFrame:
+    rows = []
+    for kernel in result.to_json_dict()["kernels"]:
+        only = {side: len(kernel[f"{side}_only_operations"]) for side in ("left", "right")}
+        rows.append({**kernel, "left_only_operations": only["left"], "right_only_operations": only["right"]})
+    return _frame(rows)
 
 
 def _module_row(module: Census) -> dict[str, Any]:

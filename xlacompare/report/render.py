@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from xlacompare.census import Census
+from xlacompare.diff import Diff
 from xlacompare.dump import DumpResult
 from xlacompare.reading import Analysis
 from xlacompare.results import Result
@@ -41,6 +42,13 @@ def _(result: DumpResult) -> RenderableType:
     from xlacompare.report.dump import dump_text
 
     return dump_text(result)
+
+
+@renderable.register
+def _(result: Diff) -> RenderableType:
+    from xlacompare.report.diff_text import diff_text
+
+    return diff_text(result)
 
 
 def html(result: Result) -> str:
