@@ -23,7 +23,6 @@ from xlacompare.hlo import Computation, HloWarning, Module
 from xlacompare.hlo.control import trip_count
 from xlacompare.kernels import CLASSES, kernels, steps
 from xlacompare.results import Result
-from xlacompare.results import Result
 from xlacompare.tally import tally
 
 
