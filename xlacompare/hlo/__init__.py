@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xlacompare.hlo.canonical import canonical_text, fingerprint
+from xlacompare.hlo.computation import Computation
 from xlacompare.hlo.instruction import Instruction, SourceLocation
-from xlacompare.hlo.module import Computation, Module
+from xlacompare.hlo.module import Module
 from xlacompare.hlo.printer import print_module
 from xlacompare.hlo.reader import read_file, read_text
 from xlacompare.hlo.shape import Layout, Shape, parse_shape

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xlacompare.hlo.attributes import COMPUTATION_ROLES, parse_backend_config, referenced_names, split_attributes
-from xlacompare.hlo.module import Computation, Module
+from xlacompare.hlo.computation import Computation
+from xlacompare.hlo.module import Module
 from xlacompare.hlo.operands import LITERAL_OPCODES
 from xlacompare.hlo.shape import canonical_shape
 from xlacompare.hlo.source import UNCLOSED, Brackets, mask_text

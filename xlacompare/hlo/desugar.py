@@ -12,7 +12,8 @@ from xlacompare.hlo.attributes import split_attributes
 from xlacompare.hlo.operands import operand_names, split_operands
 
 if TYPE_CHECKING:
-    from xlacompare.hlo.module import Computation, Module
+    from xlacompare.hlo.computation import Computation
+    from xlacompare.hlo.module import Module
 
 _Row = tuple[str, str, str, str, str]
 # Operations of their own, which have no computation.
@@ -58,13 +59,14 @@ def _expand_computation(module: Module, computation: Computation) -> list[Comput
     rows, added = computation.take_rows(), []
     shapes = {name: shape for _, name, shape, _, _ in rows}
     opcodes = list(computation.opcodes)
+    written_as: dict[str, tuple[str, str]] = {}
     for index, (root, name, shape, operands, attributes) in enumerate(rows):
         opcode = opcodes[index]
         if not is_short_form(opcode):
             continue
         wrapped, _, phase = opcode.rpartition("-")
         opcodes[index] = f"async-{phase}"
-        computation.written_as[name] = (opcode, attributes)
+        written_as[name] = (opcode, attributes)
         if phase == "start":
             pairs = split_attributes(attributes)
             inner = module.new_computation(
@@ -76,6 +78,7 @@ def _expand_computation(module: Module, computation: Computation) -> list[Comput
             own = {key: value for key, value in pairs.items() if key in _OWN or key in _SHARED}
             attributes = _attribute_text({**own, "calls": f"%{inner.name}"})
         rows[index] = (root, name, shape, operands, attributes)
+    computation.written_as = written_as
     computation.replace_rows(rows, opcodes)
     return added
 

@@ -14,35 +14,31 @@ from __future__ import annotations
 
 import re
 from sys import intern
-from typing import NamedTuple
 
 _HEADER = re.compile(r"(ENTRY )?%?([\w.-]+) (?:(\([^\n]*\) -> [^\n]*) )?\{\n")
 _TAIL = re.compile(
     r'\}((?:,[ \t]*[A-Za-z_][\w.-]*=(?:"[^"\\\n]*"|[\w.-]+|\{[^{}"\'/\n]*\}))*)[ \t]*(?://[^\n]*)?(?:\n\s*|\Z)'
 )
-_SHAPE = r'(?:[a-z]\w*\[[^\]\n]*\](?:\{[^}\n]*\})?|\([^\n"]*?\))'
-_OPCODE = re.compile(r"  (?:ROOT )?%?[\w.-]+ = " + _SHAPE + r" ([a-z][\w-]*)\((?:[^(\n]*(?<![a-z0-9_.-])\()*[^(\n]*\n")
-# Parentheses inside operands (tuple shapes, tilings, complex numbers), three deep.
-_OPERANDS = r'[^()\n"]*(?:\([^()\n"]*(?:\([^()\n"]*(?:\([^()\n"]*\)[^()\n"]*)*\)[^()\n"]*)*\)[^()\n"]*)*'
-_ROW = re.compile(r"  (ROOT )?%?([\w.-]+) = (" + _SHAPE + r") [a-z][\w-]*\((" + _OPERANDS + r")\)(?:([^\n]+)|)\n")
+# One line: what stands before ` = ` holds no brace, the shape is an array or a tuple, an opcode's parenthesis follows.
+_OPCODE = re.compile(r"  [^={}\n]+= (?:[^ ({\n]+(?:\{[^ \n]*)?|\([^\n]*?\)) ([a-z][^ (\n]*)\(.*\n")
+_CALL_LIKE = re.compile(r"[a-z0-9_.-]\(")
+# Operands with parentheses inside (tuple shapes, tilings, complex numbers), two deep; deeper ones get more care.
+_OPERANDS = r"[^()\n]*(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)[^()\n]*)*"
+_ROW = re.compile(
+    r"  (ROOT )?%?([^ {}=\n]+) = ([^ ({\n]+(?:\{[^ \n]*)?|\([^\n]*?\)) [a-z][^ (\n]*\((" + _OPERANDS + r")\)(.*)\n"
+)
 _OPEN_AT_LINE_END = re.compile(r"\{[ \t\r]*\n")
 
 
-class FastComputation(NamedTuple):
-    """What the quick look at one computation found; its instructions are read when somebody asks."""
-
-    is_entry: bool
-    name: str
-    signature: str
-    attribute_text: str
-    start: int
-    end: int
-    opcodes: list[str]
-    next_position: int
+# Entry mark, name, signature and attributes; where the body starts and ends; its opcodes; where to go on.
+Quick = tuple[str, str, str, str, int, int, list[str], int]
 
 
-def take_computation(text: str, position: int) -> FastComputation | None:
-    """Return the computation that starts at `position`; None where it is not in the printer's form."""
+def take_computation(text: str, position: int) -> Quick | None:
+    """Return the computation that starts at `position`; None where it is not in the printer's form.
+
+    Its instructions are not read, only checked: see `read_rows`.
+    """
     line_end = text.find("\n", position)
     # Looked at before the regular expression, which would try every arrow of a line that ends otherwise.
     if line_end < 1 or text[line_end - 1] != "{":
@@ -52,23 +48,35 @@ def take_computation(text: str, position: int) -> FastComputation | None:
         return None
     start = header.end()
     end = text.find("\n}", start - 1) + 1
-    tail = _TAIL.match(text, end) if end > 0 else None
-    if tail is None:
+    if end <= 0:
         return None
+    attributes, next_position = "", end + 3
+    if not text.startswith("}\n\n", end):
+        tail = _TAIL.match(text, end)
+        if tail is None:
+            return None
+        attributes, next_position = tail[1], tail.end()
     opcodes = _opcodes(text[start:end])
     if opcodes is None:
         return None
     entry, name, signature = header.groups("")
-    return FastComputation(bool(entry), name, signature, tail[1], start, end, opcodes, tail.end())
+    return entry, name, signature, attributes, start, end, opcodes, next_position
 
 
 def _opcodes(body: str) -> list[str] | None:
     lines = body.count("\n")
     outside = _cut_strings(body)
-    if not lines or outside is None or outside.count(" = ") != lines or _OPEN_AT_LINE_END.search(outside):
+    if not lines or outside is None or _OPEN_AT_LINE_END.search(outside):
         return None
     opcodes = _OPCODE.findall(outside)
-    return list(map(intern, opcodes)) if len(opcodes) == lines else None
+    if len(opcodes) != lines:
+        return None
+    # A second call-like parenthesis on a line is an instruction nested in another's operands. Counting those that
+    # follow a space or another parenthesis clears almost every text; the expression decides about the rest.
+    others = outside.count("(") - lines
+    if others and others != outside.count(" (") + outside.count("((") and len(_CALL_LIKE.findall(outside)) != lines:
+        return None
+    return list(map(intern, opcodes))
 
 
 def _cut_strings(body: str) -> str | None:
@@ -80,7 +88,10 @@ def _cut_strings(body: str) -> str | None:
         if len(parts) % 2 == 0 or "\n" in "".join(parts[1::2]):
             return None
         body = "".join(parts[::2])
-    if "'" in body or "//" in body or "#" in body or body.count("/*") != body.count("/*index="):
+    # Printed comments are `/*index=5*/` alone; a slash anywhere else may hide what follows it.
+    if "'" in body or "#" in body:
+        return None
+    if "/" in body and (body.count("/") != 2 * body.count("/*index=") or "//" in body):
         return None
     return body
 

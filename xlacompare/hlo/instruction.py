@@ -17,7 +17,7 @@ from xlacompare.hlo.attributes import (
 from xlacompare.hlo.shape import Shape, parse_shape
 
 if TYPE_CHECKING:
-    from xlacompare.hlo.module import Computation
+    from xlacompare.hlo.computation import Computation
 
 
 @dataclass(frozen=True, slots=True)

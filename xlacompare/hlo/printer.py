@@ -9,8 +9,9 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from xlacompare.hlo.computation import Computation
     from xlacompare.hlo.instruction import Instruction
-    from xlacompare.hlo.module import Computation, Module
+    from xlacompare.hlo.module import Module
 
 _REFERENCE = re.compile(r"%[^\s,{}=]+")
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from xlacompare.errors import NotHloError
 from xlacompare.hlo import careful, fast
 from xlacompare.hlo.attributes import value_end
-from xlacompare.hlo.module import Body, Computation, Module
+from xlacompare.hlo.collector import collector_paused
+from xlacompare.hlo.computation import Body, Computation
+from xlacompare.hlo.module import Module
 from xlacompare.hlo.sniff import decode, refuse_other_formats
 from xlacompare.hlo.source import UNCLOSED, Source
 from xlacompare.hlo.stack_frames import TABLE_NAMES
@@ -68,7 +70,8 @@ def read_text(text: str, *, file: str | None = None, strict: bool = False) -> li
         # Blanked rather than cut, so that columns stay those of the file.
         text = _LOG_PREFIX.sub(lambda found: " " * len(found.group()), text)
     source = Source(text, file, strict)
-    modules = _with_computations(_FileReader(source).read())
+    with collector_paused():
+        modules = _with_computations(_FileReader(source).read())
     if not modules:
         refuse_other_formats(text, file)
         message = "no HLO in it: neither a HloModule line nor a computation"
@@ -126,14 +129,7 @@ class _FileReader:
         text, at = self.text, self.at
         if text.startswith("HloModule", at):
             return self._header()
-        quick = fast.take_computation(text, at)
-        if quick is not None:
-            body = Body(quick.start, quick.end)
-            computation = Computation(
-                self._current(), quick.name, quick.opcodes, body, quick.signature, quick.attribute_text
-            )
-            self._add(computation, quick.is_entry)
-            self.at = quick.next_position
+        if self._quick_run():
             return True
         if text.startswith(TABLE_NAMES, at):
             table = _TABLE.match(text, at)
@@ -151,6 +147,17 @@ class _FileReader:
         if text[at : at + 5] == "ENTRY":
             self.source.remask(at)
         return self._computation() or self._bare_instructions()
+
+    def _quick_run(self) -> bool:
+        """Take as many computations in the printer's form as follow one another."""
+        text, start = self.text, self.at
+        while True:
+            quick = fast.take_computation(text, self.at)
+            if quick is None:
+                return self.at > start
+            entry, name, signature, attributes, body_start, body_end, opcodes, self.at = quick
+            computation = Computation(self._current(), name, opcodes, Body(body_start, body_end), signature, attributes)
+            self._add(computation, bool(entry))
 
     def _current(self) -> Module:
         if self.module is None:
@@ -243,8 +250,8 @@ class _FileReader:
             self._current().doubt(offset, message)
 
     def _add(self, computation: Computation, entry: bool) -> None:
-        module = self._current()
-        if module.computation(computation.name) is not None:
+        module = computation.module
+        if computation.name in module.by_name:
             module.doubt(
                 self.at,
                 f"computation %{computation.name} is defined twice; the later one is meant by its name",
