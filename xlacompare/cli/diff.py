@@ -58,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(arguments, difference)
         if home is not None:
-            print(f"Written: {home / REPORT_NAME} and {home / JSON_NAME}", file=sys.stderr)
+            # Beside an answer for a person it is part of the answer; a Markdown text stays a Markdown text.
+            stream = sys.stderr if arguments.format == "markdown" else sys.stdout
+            print(f"\nWritten: {home / REPORT_NAME} and {home / JSON_NAME}", file=stream)
     return 0
 
 

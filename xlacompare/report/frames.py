@@ -24,24 +24,24 @@ def to_pandas(result: Result) -> DataFrame:
     raise NotImplementedError(f"{type(result).__name__} has no table")
 
 
-@to_pandas.register
+@to_pandas.register(Census)
 def _(result: Census) -> DataFrame:
     document = result.to_json_dict()
     rows = [{"scope": scope, **_scope_counts(document, scope)} for scope in SCOPES]
     return _frame(rows).set_index("scope")
 
 
-@to_pandas.register
+@to_pandas.register(Analysis)
 def _(result: Analysis) -> DataFrame:
     return _frame([_module_row(module) for module in result.modules])
 
 
-@to_pandas.register
+@to_pandas.register(DumpResult)
 def _(result: DumpResult) -> DataFrame:
     return _frame([{"framework": dump.framework, **_module_row(dump.census)} for dump in result.dumps])
 
 
-@to_pandas.register
+@to_pandas.register(Diff)
 def _(result: Diff) -> DataFrame:
     rows = []
     for kernel in result.to_json_dict()["kernels"]:

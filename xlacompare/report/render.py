@@ -23,28 +23,28 @@ def renderable(result: Result) -> RenderableType:
     return Text(result.to_json())
 
 
-@renderable.register
+@renderable.register(Census)
 def _(result: Census) -> RenderableType:
     from xlacompare.report.census import census_table
 
     return census_table([result.name], [result.to_json_dict()])
 
 
-@renderable.register
+@renderable.register(Analysis)
 def _(result: Analysis) -> RenderableType:
     from xlacompare.report.analysis import analysis_text
 
     return analysis_text(result)
 
 
-@renderable.register
+@renderable.register(DumpResult)
 def _(result: DumpResult) -> RenderableType:
     from xlacompare.report.dump import dump_text
 
     return dump_text(result)
 
 
-@renderable.register
+@renderable.register(Diff)
 def _(result: Diff) -> RenderableType:
     from xlacompare.report.diff_text import diff_text
 
