@@ -91,16 +91,6 @@ def test_fusions_as_xlas_own_parser_counts_them(corpus: Path) -> None:
     assert compared > 1000
 
 
-@pytest.fixture(scope="module")
-def traced_jax(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Traced]:
-    return trace_programs("jax", HERE / "programs_jax.py", tmp_path_factory.mktemp("jax"))
-
-
-@pytest.fixture(scope="module")
-def traced_tensorflow(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Traced]:
-    return trace_programs("tensorflow", HERE / "programs_tensorflow.py", tmp_path_factory.mktemp("tensorflow"))
-
-
 def check_against_trace(name: str, traced: Traced) -> None:
     """Every step that the census tells ran as often as it says, and nothing else ran."""
     (module,) = read_text(traced.text)
@@ -129,26 +119,25 @@ def check_against_trace(name: str, traced: Traced) -> None:
 
 
 @pytest.mark.jax
-def test_steps_are_what_the_runtime_launches_for_jax(traced_jax: dict[str, Traced]) -> None:
-    for name, traced in traced_jax.items():
-        check_against_trace(name, traced)
-    assert len(traced_jax) >= 30
-
-
-@pytest.mark.tensorflow
-def test_steps_are_what_the_runtime_launches_for_tensorflow(traced_tensorflow: dict[str, Traced]) -> None:
-    for name, traced in traced_tensorflow.items():
-        check_against_trace(name, traced)
-    assert len(traced_tensorflow) >= 15
-
-
-@pytest.mark.jax
-def test_a_small_loop_is_one_kernel(traced_jax: dict[str, Traced]) -> None:
-    (module,) = read_text(traced_jax["small_loop"].text)
+def test_steps_are_what_the_runtime_launches_for_jax(tmp_path: Path) -> None:
+    traced = trace_programs("jax", HERE / "programs_jax.py", tmp_path)
+    for name, program in traced.items():
+        check_against_trace(name, program)
+    assert len(traced) >= 30
+    # A small loop is compiled into the call around it: one kernel, and no loop that anybody could see.
+    (module,) = read_text(traced["small_loop"].text)
     (call,) = [kernel for kernel in kernels(module, "reachable") if kernel.instruction.opcode == "call"]
     assert call.kernel_class == "own"
     assert call.inside is not None and "while" in call.inside.opcodes
     assert census(module).loops == ()
+
+
+@pytest.mark.tensorflow
+def test_steps_are_what_the_runtime_launches_for_tensorflow(tmp_path: Path) -> None:
+    traced = trace_programs("tensorflow", HERE / "programs_tensorflow.py", tmp_path)
+    for name, program in traced.items():
+        check_against_trace(name, program)
+    assert len(traced) >= 15
 
 
 LOOP = """HloModule jit_scan, is_scheduled=true
