@@ -15,3 +15,8 @@ FRAMEWORKS = ("jax", "tensorflow")
 def adapter(framework: str) -> Any:
     """Import and return the adapter module of "jax" or "tensorflow"; this imports the framework itself."""
     return importlib.import_module(f"xlacompare.frameworks.{framework}")
+
+
+def timing_adapter(framework: str) -> Any:
+    """Import and return what timing and profiling need of "jax" or "tensorflow" beyond its adapter."""
+    return importlib.import_module(f"xlacompare.frameworks.{framework}_timing")

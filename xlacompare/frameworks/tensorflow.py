@@ -44,6 +44,7 @@ class TensorFlowProgram:
         self._function: Any = tf.function(function, jit_compile=xla) if jit else function
         self._jit = jit
         self._executable: Any = self._function
+        self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
 
     def trace(self) -> None:
         if self._jit:
@@ -60,9 +61,12 @@ class TensorFlowProgram:
         return self._executable(*self._arguments)
 
     def wait(self, outputs: Any) -> None:
-        # Fetching is the one synchronisation that holds for every device; on CPU it copies nothing.
+        if self._on_gpu:
+            tf.test.experimental.sync_devices()
+            return
+        # On CPU an array shares the tensor's memory; `numpy()` would copy it, which JAX does not do while it waits.
         for value in tf.nest.flatten(outputs):
-            value.numpy()
+            np.asarray(value)
 
     def to_numpy(self, outputs: Any) -> "dict[str, Any]":
         return {name: value.numpy() for name, value in outputs.items()}
