@@ -1,6 +1,6 @@
 """Make the pictures of README.md anew: the fusion diff of `linear`, as a terminal of 96 columns shows it.
 
-    python docs/make_images.py
+python docs/make_images.py
 """
 
 from __future__ import annotations

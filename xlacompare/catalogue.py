@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,12 +20,14 @@ class CatalogueEntry:
     summary: str
     variants: tuple[str, ...]
     sizes: tuple[str, ...]
+    options: Mapping[str, Any]
+    notes: tuple[str, ...]
     origin: str
     runnable: bool
     why_not: str | None
 
     def to_json_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "variants": list(self.variants), "sizes": list(self.sizes)}
+        return asdict(self)
 
 
 def missing_frameworks() -> list[str]:
@@ -44,15 +47,17 @@ def catalogue() -> list[CatalogueEntry]:
 
 def _entry(model: Model | BrokenModel, why_not: str | None) -> CatalogueEntry:
     if isinstance(model, BrokenModel):
-        return CatalogueEntry(model.name, "broken", (), (), model.origin, False, model.reason)
+        return CatalogueEntry(model.name, "broken", (), (), {}, (), model.origin, False, model.reason)
     spec = model.spec
     variants = VARIANTS if spec.loss is not None else ("forward",)
     return CatalogueEntry(
-        spec.name,
-        spec.summary,
-        tuple(variants),
-        tuple(spec.sizes),
-        spec.origin or model.origin,
-        why_not is None,
-        why_not,
+        name=spec.name,
+        summary=spec.summary,
+        variants=tuple(variants),
+        sizes=tuple(spec.sizes),
+        options=dict(spec.options),
+        notes=tuple(spec.notes),
+        origin=spec.origin or model.origin,
+        runnable=why_not is None,
+        why_not=why_not,
     )

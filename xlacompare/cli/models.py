@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     if wants_json(arguments):
         write_json(document("models", {"models": [entry.to_json_dict() for entry in entries]}))
     else:
-        from xlacompare.report.models import models_table
+        from xlacompare.report.models import models_details, models_table
 
-        console(arguments).print(models_table(entries))
+        console(arguments).print(models_details(entries) if arguments.verbose else models_table(entries))
     return 0
