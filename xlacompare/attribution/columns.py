@@ -42,6 +42,9 @@ class Places:
     def outputs(self, frontend: str, compiler: str) -> Path:
         return self.exchange / f"{frontend}-by-{compiler}.npz"
 
+    def parity(self, frontend: str) -> Path:
+        return self.exchange / f"{frontend}.parity.npz"
+
     def bundle(self, frontend: str, kind: str) -> Path:
         return self.exchange / f"{frontend}.{kind}"
 
@@ -77,6 +80,7 @@ def child_request(column: Column, columns: Sequence[Column], places: Places) -> 
         "key": column.key,
         "dump_root": str(places.dump_root(column.key)),
         "own": _cell(places, column.key, column.key),
+        "parity_file": str(places.parity(column.key)),
         "offers": {kind: str(places.bundle(column.key, kind)) for kind in sorted(kinds)},
         "conversions": _conversions(column, columns, places),
         "foreign": [_foreign(other, column, places) for other in others],

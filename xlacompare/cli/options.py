@@ -39,7 +39,8 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(model_options={})
 
 
-def add_framework_options(parser: argparse.ArgumentParser) -> None:
+def add_framework_options(parser: argparse.ArgumentParser, *, further_pythons: bool = False) -> None:
+    """Add what says how to compile; with `further_pythons`, interpreters add up instead of one taking our place."""
     group = parser.add_argument_group("the frameworks")
     group.add_argument(
         "--frameworks",
@@ -52,7 +53,15 @@ def add_framework_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--xla-flags", default="", metavar="FLAGS", help="for both, after your XLA_FLAGS")
     for framework in ("jax", "tensorflow"):
         group.add_argument(f"--{framework}-xla-flags", default="", metavar="FLAGS", help=f"for {framework} alone")
-        group.add_argument(f"--{framework}-python", metavar="PATH", help=f"the interpreter that has {framework}")
+        if further_pythons:
+            group.add_argument(
+                f"--{framework}-python",
+                metavar="PATH",
+                action="append",
+                help=f"one more interpreter that has {framework}; may be given several times",
+            )
+        else:
+            group.add_argument(f"--{framework}-python", metavar="PATH", help=f"the interpreter that has {framework}")
     group.add_argument("--serial", action="store_true", help="one framework after the other")
     group.add_argument(
         "--timeout", type=float, default=600.0, metavar="SECONDS", help="for each framework (default: %(default)g)"
@@ -113,13 +122,22 @@ def xla_flags(arguments: argparse.Namespace) -> Mapping[str, str]:
 
 
 def pythons(arguments: argparse.Namespace) -> Mapping[str, str]:
-    """Return the interpreters that were named, as absolute paths."""
-    named = {framework: getattr(arguments, f"{framework}_python") for framework in ("jax", "tensorflow")}
-    for framework, path in named.items():
-        if path is not None and not os.access(path, os.X_OK):
-            raise UsageError(f"--{framework}-python {path}: there is no program there that can be run")
-    # Not resolved: a virtual environment's interpreter is a link that must be called by its own name.
-    return {framework: str(Path(path).absolute()) for framework, path in named.items() if path is not None}
+    """Return the interpreters that were named, as absolute paths; of several the first."""
+    return {framework: paths[0] for framework, paths in all_pythons(arguments).items() if paths}
+
+
+def all_pythons(arguments: argparse.Namespace) -> Mapping[str, tuple[str, ...]]:
+    """Return each framework's interpreters that were named, as absolute paths."""
+    found = {}
+    for framework in ("jax", "tensorflow"):
+        named = getattr(arguments, f"{framework}_python") or []
+        paths = [named] if isinstance(named, str) else named
+        for path in paths:
+            if not os.access(path, os.X_OK):
+                raise UsageError(f"--{framework}-python {path}: there is no program there that can be run")
+        # Not resolved: a virtual environment's interpreter is a link that must be called by its own name.
+        found[framework] = tuple(str(Path(path).absolute()) for path in paths)
+    return found
 
 
 def dump_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -18,14 +18,15 @@ import numpy as np
 
 from xlacompare.frameworks.recompile import RouteError
 from xlacompare.worker.tasks.exchange import Bundle, wait_for_bundle, write_bundle, write_failure
-from xlacompare.worker.tasks.program import build
+from xlacompare.worker.tasks.program import build, build_still
 
 
 def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
     """Return versions, device, the options in force, and for each cell how it went.
 
     Of the request: "key" names this column; "dump_root" is the folder of `--xla_dump_to`; "own" and each of "foreign"
-    give a cell's "dir" and "outputs_file"; "offers" maps "text" and "stablehlo" to the bundles to write; each of
+    give a cell's "dir" and "outputs_file"; "offers" maps "text" and "stablehlo" to the bundles to write;
+    "parity_file" is where the outputs go that the frontends are compared by; each of
     "foreign" has the frontend's key and the "bundles" to wait for, at most "wait_s" seconds, and to try in order;
     "conversions" lists bundles of "text" to be written again as "stablehlo" (JAX alone can).
     """
@@ -38,6 +39,7 @@ def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
         tell_if_failed(attempt(partial(column.convert, conversion)), Path(conversion["stablehlo"]))
     for foreign in request["foreign"]:
         cells[foreign["frontend"]] = column.cell(foreign, partial(column.compile_foreign, foreign))
+    parity = attempt(partial(column.store_for_parity, framework))
     return {
         "name": program.name,
         "parameter_names": program.parameter_names,
@@ -46,6 +48,7 @@ def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
         "precision": framework.precision(),
         "options": column.options_in_force(),
         "cells": cells,
+        "parity": parity,
     }
 
 
@@ -107,6 +110,16 @@ class Column:
         # Both frameworks flatten a dict by its sorted keys, so this is the order of the module's results.
         self._outputs = {name: arrays[name] for name in sorted(arrays)}
         return self._outputs
+
+    def store_for_parity(self, framework: Any) -> None:
+        """Store what the frontends are compared by: the outputs, without whatever they draw at random."""
+        self.reporter.stage("store outputs")
+        still, _ = build_still(framework, self.request)
+        outputs = still.run_undumped() if still else self._outputs
+        if outputs is None:
+            raise RouteError("the frontend's own program could not be compiled and run")
+        with Path(self.request["parity_file"]).open("wb") as stream:
+            np.savez(stream, **outputs)
 
     def offer(self, kind: str, path: Path) -> None:
         """Write this frontend's program where the other columns wait for it."""

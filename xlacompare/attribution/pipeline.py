@@ -1,0 +1,78 @@
+"""A module on its way through XLA's pipeline: the texts that `--xla_dump_hlo_pass_re=.*` leaves, in order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlacompare.dumps import DumpedModule
+from xlacompare.hlo import Module, fingerprint, read_file
+from xlacompare.kernels import kernels
+
+# The step, the pipeline, and the passes before and after: `0016.simplification.after_algsimp.before_simplify-sorts`.
+_PASS_FILE = re.compile(
+    r"(?:^|\.)(?P<step>\d{4})\.(?P<pipeline>[^.]+)\.after_(?P<after>.+?)(?:\.before_.+)?\.txt(?:\.gz)?$"
+)
+# What XLA writes where a pipeline starts: no pass has run since the text before.
+NO_PASS = "pipeline-start"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One state of a module.
+
+    Attributes:
+        pipeline: the pipeline's name; "" for the text before all and after all optimizations.
+        name: the pass that has just run; "before optimizations" and "after optimizations" for the two ends.
+        path: the text.
+        module: the module as it is now.
+        signature: a fingerprint of ENTRY and what it calls.
+        kernels: instructions that would each be a kernel if the pipeline ended here, and are kernels at its end.
+        changed: whether the state differs from the one before.
+    """
+
+    pipeline: str
+    name: str
+    path: Path
+    module: Module
+    signature: str
+    kernels: int
+    changed: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Pipeline and pass, by which two pipelines are aligned."""
+        return self.pipeline, self.name
+
+    @property
+    def words(self) -> str:
+        """The pass as it is named in a sentence."""
+        if self.name == NO_PASS:
+            return f"the start of {self.pipeline}"
+        return f"{self.pipeline} / {self.name}" if self.pipeline else self.name
+
+
+def read_pipeline(module: DumpedModule) -> tuple[Step, ...]:
+    """Return the states of a module from before to after optimizations; those that no pass reached are left out.
+
+    Without texts between the passes these are the two ends alone.
+
+    Raises:
+        HloError: a text cannot be read.
+    """
+    found = []
+    for path in module.files.get("pass", ()):
+        if match := _PASS_FILE.search(path.name):
+            found.append((int(match["step"]), match["pipeline"], match["after"], path))
+    texts = [("", "before optimizations", module.before)] if module.before else []
+    texts += [(pipeline, name, path) for _, pipeline, name, path in sorted(found)]
+    texts += [("", "after optimizations", module.after)] if module.after else []
+    steps: list[Step] = []
+    for pipeline, name, path in texts:
+        assert path is not None
+        state = read_file(path)[0]
+        signature = fingerprint(state.entry)
+        changed = not steps or steps[-1].signature != signature
+        steps.append(Step(pipeline, name, path, state, signature, len(kernels(state, "reachable")), changed))
+    return tuple(steps)
