@@ -252,7 +252,9 @@ def load_dump(directory: Path) -> FrameworkDump:
     if manifest.after is None:
         raise DumpError(f"the manifest of {directory} names no text after optimizations; make the dump anew.")
     module = read_file(directory / manifest.after)[0]
-    return FrameworkDump(manifest.framework, directory, manifest, census(module, platform=manifest.device, stage="after"))
+    return FrameworkDump(
+        manifest.framework, directory, manifest, census(module, platform=manifest.device, stage="after")
+    )
 
 
 def _flags(request: DumpRequest, framework: str) -> list[str]:
