@@ -25,10 +25,10 @@ demo: $(READY)  ## the main job: compile `linear` in both frameworks and diff wh
 	$(BIN)/python -m xlacompare diff linear --variant grad
 
 test: $(READY) lint  ## lint, types and every test but the slow ones
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not slow'
 
 test-slow: $(READY)  ## the tests that take minutes
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff check .
