@@ -107,24 +107,28 @@ class ModelSpec:
         Raises:
             ModelFolderError: an option is unknown, or its value is not one of those allowed.
         """
-        for name, value in options.items():
-            if name not in self.options:
-                known = ", ".join(self.options) or "none"
-                raise ModelFolderError(f"model {self.name!r} has no option {name!r}; its options: {known}")
-            self._check_option(name, value)
+        self.check_options(options)
         preset = self.vectorize_options if vectorized else {}
         keywords = {**self.option_defaults(), **size, **preset, **options}
         del keywords["batch"]
         return keywords
 
-    def _check_option(self, name: str, value: Any) -> None:
-        allowed = self.options[name]
-        if isinstance(allowed, tuple):
-            if value not in allowed:
-                raise ModelFolderError(f"model {self.name!r}: {name} {value!r} is none of {', '.join(allowed)}")
-        elif type(value) is not type(allowed) and not (isinstance(allowed, float) and type(value) is int):
-            kind = type(allowed).__name__
-            raise ModelFolderError(f"model {self.name!r}: {name} takes a value of type {kind}, not {value!r}")
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise ModelFolderError if an option is unknown or its value cannot be one of that option."""
+        for name, value in options.items():
+            if name not in self.options:
+                known = ", ".join(self.options) or "none"
+                raise ModelFolderError(f"the model {self.name!r} has no option {name!r}; its options: {known}")
+            allowed = self.options[name]
+            if isinstance(allowed, tuple):
+                if value not in allowed:
+                    choices = ", ".join(map(str, allowed))
+                    raise ModelFolderError(f"the model {self.name!r} has no {name} {value!r}; choose from {choices}")
+            elif type(value) is not type(allowed) and not (isinstance(allowed, float) and type(value) is int):
+                raise ModelFolderError(
+                    f"the model {self.name!r} takes {type(allowed).__name__} as {name}, such as {allowed!r}; "
+                    f"{value!r} is {type(value).__name__}"
+                )
 
 
 def accepted(function: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,25 +155,30 @@ def load_file(path: Path, module_name: str) -> ModuleType:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ModelFolderError(f"{path} raised {type(error).__name__}: {error}") from error
     return module
 
 
 def load_spec(folder: Path) -> ModelSpec:
-    """Return the `SPEC` of a model folder; imports neither framework."""
-    module = load_file(folder / SPEC_FILE, f"xlacompare_model_{folder.name}_spec")
+    """Return the `SPEC` of a model folder, or of the file itself if that is given; imports neither framework."""
+    file = folder if folder.is_file() else folder / SPEC_FILE
+    module = load_file(file, _module_name(folder, "spec"))
     spec = getattr(module, "SPEC", None)
     if not isinstance(spec, ModelSpec):
-        raise ModelFolderError(f"{folder / SPEC_FILE} defines no SPEC = ModelSpec(...)")
+        raise ModelFolderError(f"{file} defines no SPEC = ModelSpec(...)")
     return spec
 
 
 def load_apply(folder: Path, framework: str) -> Callable[..., Any]:
-    """Return `apply(params, x)` of one framework's file; imports that framework."""
-    path = folder / FRAMEWORK_FILES[framework]
-    module = load_file(path, f"xlacompare_model_{folder.name}_{framework}")
+    """Return `apply(params, x)` of one framework's file in a model folder; imports that framework."""
+    path = (folder.parent if folder.is_file() else folder) / FRAMEWORK_FILES[framework]
+    module = load_file(path, _module_name(folder, framework))
     apply = getattr(module, "apply", None)
     if not callable(apply):
         raise ModelFolderError(f"{path} defines no function apply(params, x)")
     return apply  # type: ignore[no-any-return]
+
+
+def _module_name(folder: Path, part: str) -> str:
+    return f"xlacompare_model_{folder.stem}_{part}"

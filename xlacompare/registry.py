@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlacompare.errors import ModelError, UsageError
-from xlacompare.model_spec import SPEC_FILE, ModelFolderError, ModelSpec, load_spec
+from xlacompare.model_spec import FRAMEWORK_FILES, SPEC_FILE, ModelFolderError, ModelSpec, load_spec
 from xlacompare.models import BUILT_IN_DIR
 
 ENTRY_POINT_GROUP = "xlacompare.models"
@@ -16,7 +16,10 @@ ENTRY_POINT_GROUP = "xlacompare.models"
 
 @dataclass(frozen=True)
 class Model:
-    """A model pair that can be compiled: its spec and the folder with the two implementations."""
+    """A model pair that can be compiled: its spec and the folder with the two implementations.
+
+    `folder` is the file that holds the spec where that is not called spec.py, as a plugin's may be.
+    """
 
     spec: ModelSpec
     folder: Path
@@ -71,10 +74,15 @@ def find_model(name: str) -> Model:
 def all_models() -> list[Model | BrokenModel]:
     """Return every built-in and plugin pair, broken ones as such."""
     found: list[Model | BrokenModel] = []
-    for name in [*built_in_names(), *plugin_names()]:
+    for name in built_in_names():
         try:
-            found.append(find_model(name))
-        except (ModelError, UsageError) as error:
+            found.append(load_model(BUILT_IN_DIR / name, "built in"))
+        except ModelError as error:
+            found.append(BrokenModel(name, "built in", str(error)))
+    for name in plugin_names():
+        try:
+            found.append(_load_plugin(name))
+        except ModelError as error:
             found.append(BrokenModel(name, f"plugin {name}", str(error)))
     return found
 
@@ -88,17 +96,32 @@ def load_model(folder: Path, origin: str) -> Model:
 
 
 def _load_plugin(name: str) -> Model:
-    """Load the `ModelSpec` that an entry point names; the two implementations lie beside the file that defines it."""
+    """Load the `ModelSpec` that an entry point names; the two implementations lie beside the file that defines it.
+
+    The children load that file by path, so it must hold the spec under the name SPEC.
+    """
     entries = list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=name))
+    origins = [entry.dist.name if entry.dist is not None else entry.value for entry in entries]
     if len(entries) > 1:
-        raise ModelError(f"two installed packages provide the model {name!r}: {', '.join(e.value for e in entries)}")
-    entry = entries[0]
-    distribution = entry.dist.name if entry.dist is not None else entry.value
+        raise ModelError(f"the packages {' and '.join(origins)} both provide the model {name!r}; uninstall one")
+    (entry,), (origin,) = entries, origins
+    plugin = f"the plugin {name!r} of {origin}"
+    if name in built_in_names():
+        raise ModelError(f"{plugin} takes the name of a built-in pair, which stays the one that is meant")
     try:
         spec = entry.load()
-        module = importlib.import_module(entry.module)
-    except Exception as error:
-        raise ModelError(f"the plugin {name!r} of {distribution} raised {type(error).__name__}: {error}") from error
-    if not isinstance(spec, ModelSpec) or module.__file__ is None:
-        raise ModelError(f"the plugin {name!r} of {distribution} names {entry.value}, which is no ModelSpec")
-    return Model(spec, Path(module.__file__).resolve().parent, f"plugin {distribution}")
+        file = importlib.import_module(entry.module).__file__
+    # A plugin that calls sys.exit must not end the listing.
+    except (Exception, SystemExit) as error:
+        raise ModelError(f"{plugin} raised {type(error).__name__}: {error}") from error
+    if not isinstance(spec, ModelSpec) or file is None:
+        raise ModelError(f"{plugin} names {entry.value}, which is a {type(spec).__name__} and no ModelSpec")
+    if spec.name != name:
+        raise ModelError(f"{plugin} has a SPEC that is called {spec.name!r}; both names must be the same")
+    path = Path(file).resolve()
+    if entry.attr != "SPEC":
+        raise ModelError(f"{plugin} calls its spec {entry.attr!r} in {path}; it must be called SPEC")
+    for needed in FRAMEWORK_FILES.values():
+        if not (path.parent / needed).is_file():
+            raise ModelError(f"{plugin} has no {needed} beside {path}")
+    return Model(spec, path.parent if path.name == SPEC_FILE else path, f"plugin {origin}")

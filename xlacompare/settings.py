@@ -8,7 +8,7 @@ from typing import Any
 
 from xlacompare.errors import UsageError
 from xlacompare.frameworks.program import VARIANTS
-from xlacompare.model_spec import ModelSpec
+from xlacompare.model_spec import ModelFolderError, ModelSpec
 
 
 def check_settings(
@@ -25,6 +25,10 @@ def check_settings(
         _known("size", size, spec.sizes, spec)
     for option in options:
         _known("option", option, spec.options, spec)
+    try:
+        spec.check_options(options)
+    except ModelFolderError as error:
+        raise UsageError(f"{error}.") from error
     numbers = dict(spec.sizes[size or spec.default_size])
     if batch is not None:
         numbers["batch"] = batch
