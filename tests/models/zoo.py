@@ -130,12 +130,13 @@ def run_zoo(cases: list[Case], traced: list[Case], folder: Path) -> dict[str, Ru
             "JAX_PLATFORMS": "cpu",
             "CUDA_VISIBLE_DEVICES": "-1",
         }
-        children[framework] = subprocess.Popen(
-            [sys.executable, str(CHILD), framework, str(out / "cases.json"), str(out)],
-            env=environment,
-            stdout=(out / "log.txt").open("wb"),
-            stderr=subprocess.STDOUT,
-        )
+        with (out / "log.txt").open("wb") as log:
+            children[framework] = subprocess.Popen(
+                [sys.executable, str(CHILD), framework, str(out / "cases.json"), str(out)],
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
     runs = {}
     try:
         for framework, child in children.items():
