@@ -70,12 +70,16 @@ def _add_timing_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--self-check", metavar="COLUMN", help="time one column against itself: what this machine resolves"
     )
-    group.add_argument(
-        "--cpus", type=_cpus, default=(), metavar="LIST", help="pin both sides to these cores: 0,1 or 0-3"
-    )
+    add_pinning_option(group)
     group.add_argument("--order", choices=("alternate", "shuffle"), default="alternate", help="default: %(default)s")
     group.add_argument("--resume", type=Path, metavar="RUN.json", help="go on with a run that was stopped")
     group.add_argument("--no-census", action="store_true", help="do not compile once more to count the kernels")
+
+
+def add_pinning_option(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--cpus", type=_cpus, default=(), metavar="LIST", help="pin both sides to these cores: 0,1 or 0-3"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -21,6 +21,8 @@ STAGE_WORDS = {
     "lower": "lowering",
     "compile": "compiling",
     "run": "running once",
+    "warm_up": "warming up",
+    "profile": "running under the profiler",
 }
 
 

@@ -18,5 +18,10 @@ def adapter(framework: str) -> Any:
 
 
 def timing_adapter(framework: str) -> Any:
-    """Import and return what timing and profiling need of "jax" or "tensorflow" beyond its adapter."""
+    """Import and return what timing needs of "jax" or "tensorflow" beyond its adapter."""
     return importlib.import_module(f"xlacompare.frameworks.{framework}_timing")
+
+
+def profile_adapter(framework: str) -> Any:
+    """Import and return the module that runs a program under the profiler of "jax" or "tensorflow"."""
+    return importlib.import_module(f"xlacompare.frameworks.{framework}_profile")

@@ -120,12 +120,15 @@ def remarks(run: Run, summaries: Sequence[ColumnSummary], pairs: Sequence[Compar
     return found
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return table rows as lines, the first cell left, the others right, two spaces between."""
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
+    """Return table rows as lines: the cells of the columns `left` to the left, the others right, two spaces between."""
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     lines = []
     for row in rows:
-        cells = [row[0].ljust(widths[0]), *[cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]]
+        cells = [
+            cell.ljust(width) if index in left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
         lines.append("  ".join(cells).rstrip())
     return lines
 
