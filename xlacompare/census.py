@@ -21,6 +21,7 @@ from xlacompare import documents
 from xlacompare.dumps import ThunkListing, framework_of
 from xlacompare.hlo import Computation, HloWarning, Module
 from xlacompare.hlo.control import trip_count
+from xlacompare.hlo.glance import glance
 from xlacompare.kernels import CLASSES, kernels, steps
 from xlacompare.results import Result
 from xlacompare.tally import tally
@@ -217,9 +218,7 @@ def _loops(computations: Iterable[Computation]) -> tuple[Loop, ...]:
     return tuple(
         Loop(each.name, computation.name, trip_count(each))
         for computation in computations
-        if "while" in computation.opcodes
-        for each in computation.instructions
-        if each.opcode == "while"
+        for each in glance(computation, ("while",))
     )
 
 
@@ -227,9 +226,8 @@ def _constants(computations: Iterable[Computation]) -> Constants:
     arrays = [
         each
         for computation in computations
-        if "constant" in computation.opcodes
-        for each in computation.instructions
-        if each.opcode == "constant" and not each.shape_text.partition("[")[2].startswith("]")
+        for each in glance(computation, ("constant",))
+        if not each.shape_text.partition("[")[2].startswith("]")
     ]
     return Constants(
         count=len(arrays),
@@ -242,14 +240,20 @@ def _ordered(opcodes: Counter[str]) -> dict[str, int]:
     return dict(sorted(opcodes.items(), key=lambda item: (-item[1], item[0])))
 
 
+_MARKS = {
+    "cpu": ("outer_dimension_partitions", "xla_cpu_", "__ynn", "__onednn"),
+    "gpu": ("__cublas", "__cudnn", "operation_queue_id", "__triton"),
+}
+
+
 def _platform(module: Module) -> str | None:
     """Return the platform where ENTRY shows something that only one has."""
-    for instruction in module.entry.instructions:
-        text = instruction.attribute_text
-        if "outer_dimension_partitions" in text or "xla_cpu_" in text or "__ynn" in text or "__onednn" in text:
-            return "cpu"
-        if "__cublas" in text or "__cudnn" in text or "operation_queue_id" in text or "__triton" in text:
-            return "gpu"
+    text = module.entry.unread_text
+    if text is None:
+        text = "\n".join(each.attribute_text for each in module.entry.instructions)
+    for platform, marks in _MARKS.items():
+        if any(mark in text for mark in marks):
+            return platform
     return None
 
 

@@ -116,10 +116,14 @@ def is_wrapped(fusion: Instruction) -> bool:
 
     XLA puts single operations into fusions so that its emitter takes them; nothing was fused.
     """
-    computation = wrapped_computation(fusion)
-    if computation is None or fusion_kind(fusion) == "kCustom":
+    return fuses_nothing(fusion_kind(fusion), wrapped_computation(fusion))
+
+
+def fuses_nothing(kind: str | None, inside: Computation | None) -> bool:
+    """Whether a fusion of this kind and content is a wrapped single operation."""
+    if inside is None or kind == "kCustom":
         return False
-    return len(computation.opcodes) - computation.opcodes.count("parameter") == 1
+    return len(inside.opcodes) - inside.opcodes.count("parameter") == 1
 
 
 def kernel_class(instruction: Instruction) -> str:

@@ -12,10 +12,20 @@ from dataclasses import dataclass
 
 from xlacompare.hlo import Computation, Instruction
 from xlacompare.hlo.control import branches, is_container, is_free
-from xlacompare.kernels import async_work, fusion_class, fusion_kind, is_wrapped, kernel_class, opcode_class
+from xlacompare.hlo.glance import fusions, glance
+from xlacompare.kernels import (
+    async_work,
+    fuses_nothing,
+    fusion_class,
+    fusion_kind,
+    is_wrapped,
+    kernel_class,
+    opcode_class,
+)
 
 # Opcodes whose instructions have to be looked at; of all others the name says everything.
-_LOOKED_AT = frozenset({"async-start", "call", "call-start", "conditional", "fusion", "fusion-start", "while"})
+_OTHERS_LOOKED_AT = ("async-start", "call", "call-start", "conditional", "fusion-start", "while")
+_LOOKED_AT = frozenset({"fusion", *_OTHERS_LOOKED_AT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +40,29 @@ class Tally:
 def tally(entry: Computation) -> dict[Computation, Tally]:
     """Return the counts of `entry` and of every computation whose instructions are steps that it runs."""
     done: dict[Computation, Tally] = {}
-    containers: dict[Computation, list[Instruction]] = {}
+    seen: dict[Computation, list[Instruction]] = {}
     # An explicit stack: text may nest calls deeper than Python recurses.
     stack = [entry]
     while stack:
         computation = stack[-1]
-        if computation in containers:
+        if computation in seen:
             stack.pop()
             if computation not in done:
-                done[computation] = _sums(computation, containers[computation], done)
+                done[computation] = _sums(computation, seen[computation], done)
             continue
-        found = [each for each in _looked_at(computation) if is_container(each)]
-        containers[computation] = found
-        inner = [branch.computation for each in found for branch in branches(each)]
-        stack += [each for each in inner if each not in containers]
+        seen[computation] = glance(computation, _OTHERS_LOOKED_AT)
+        inner = [branch.computation for each in seen[computation] for branch in branches(each)]
+        stack += [each for each in inner if each not in seen]
     return done
 
 
-def _looked_at(computation: Computation) -> list[Instruction]:
-    if _LOOKED_AT.isdisjoint(computation.opcodes):
-        return []
-    return [each for each in computation.instructions if each.opcode in _LOOKED_AT]
-
-
-def _sums(computation: Computation, containers: Iterable[Instruction], done: Mapping[Computation, Tally]) -> Tally:
-    own, wrapped_fusions = _own(computation)
+def _sums(computation: Computation, looked_at: Iterable[Instruction], done: Mapping[Computation, Tally]) -> Tally:
+    own, wrapped_fusions = _own(computation, looked_at)
     reachable = own + wrapped_fusions
     weighted: dict[str, int | None] = dict(reachable)
-    for container in containers:
+    for each in looked_at:
         # A computation that calls itself, which only broken text has, is counted where it was entered first.
-        inner = [(branch, done[branch.computation]) for branch in branches(container) if branch.computation in done]
+        inner = [(branch, done[branch.computation]) for branch in branches(each) if branch.computation in done]
         for _, counts in inner:
             reachable.update(counts.reachable)
         if any(branch.chosen for branch, _ in inner):
@@ -70,32 +73,29 @@ def _sums(computation: Computation, containers: Iterable[Instruction], done: Map
     return Tally(own, reachable, weighted)
 
 
-def _own(computation: Computation) -> tuple[Counter[str], Counter[str]]:
+def _own(computation: Computation, looked_at: Iterable[Instruction]) -> tuple[Counter[str], Counter[str]]:
     """Return the counts of a computation's own instructions, and of the fusions that its async-starts wrap."""
     counts = Counter[str]()
     for opcode, number in Counter(computation.opcodes).items():
         if opcode not in _LOOKED_AT and not is_free(opcode):
             _count_kernel(counts, opcode, opcode_class(opcode), number)
     wrapped_fusions = Counter[str]()
-    kinds = Counter[str]()
-    for instruction in _looked_at(computation):
+    for instruction in looked_at:
         opcode = instruction.opcode
-        if opcode == "fusion":
-            # Large modules have tens of thousands of these: only what differs is looked at one by one.
-            kind = fusion_kind(instruction) or ""
-            kinds[kind] += 1
-            counts["wrapped"] += kind != "kCustom" and is_wrapped(instruction)
-        elif is_container(instruction):
+        if is_container(instruction):
             counts["thunks"] += 1
             counts["async"] += opcode.endswith("-start")
-        else:
-            _count_kernel(counts, opcode, kernel_class(instruction), 1)
-            work = async_work(instruction)
-            if (wrapped := fusion_kind(work)) is not None:
-                # By the letter of its opcode a start is no fusion of its computation; it reaches one.
-                _count_fusions(wrapped_fusions, wrapped, 1)
-                wrapped_fusions["wrapped"] += is_wrapped(work)
-    for kind, number in kinds.items():
+            continue
+        _count_kernel(counts, opcode, kernel_class(instruction), 1)
+        work = async_work(instruction)
+        if (wrapped := fusion_kind(work)) is not None:
+            # By the letter of its opcode a start is no fusion of its computation; it reaches one.
+            _count_fusions(wrapped_fusions, wrapped, 1)
+            wrapped_fusions["wrapped"] += is_wrapped(work)
+    # Large modules have tens of thousands of these.
+    found = list(fusions(computation))
+    counts["wrapped"] += sum(fuses_nothing(kind, inside) for kind, inside in found)
+    for kind, number in Counter(kind for kind, _ in found).items():
         _count_kernel(counts, "fusion", fusion_class(kind), number)
         _count_fusions(counts, kind, number)
     return counts, wrapped_fusions

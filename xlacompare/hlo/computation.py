@@ -152,8 +152,17 @@ class Computation:
 
     def offset_of(self, instruction: Instruction) -> int:
         """Return the offset in the text at which one of the instructions starts."""
-        index = next(at for at, one in enumerate(self.instructions) if one is instruction)
-        return self.row_offset(index)
+        places = [at for at, one in enumerate(self.instructions) if one is instruction]
+        # One that was only glanced at is none of those that were read since.
+        places += [at for at, one in enumerate(self.instructions) if one.name == instruction.name]
+        return self.row_offset(places[0])
+
+    @property
+    def unread_text(self) -> str | None:
+        """The instructions verbatim, one a line as the printer writes them; None once somebody has read them."""
+        if self._instructions is not None or self._body.rows is not None:
+            return None
+        return self.module.source_text.text[self._body.start : self._body.end]
 
     def __len__(self) -> int:
         return len(self.opcodes)

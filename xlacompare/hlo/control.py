@@ -31,7 +31,7 @@ FREE_OPCODES = frozenset(
 _FREE_ENDINGS = ("-done", "-update")
 _SMALL_CALL = re.compile(r'xla_cpu_small_call="?true')
 _TRIP_COUNT = re.compile(r'known_trip_count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(\d{1,18})')
-_CALLS = re.compile(r"\bcalls=%?([^\s,{}]+)")
+_NAMED = {role: re.compile(rf"\b{role}=%?([^\s,{{}}]+)") for role in ("body", "calls", "condition", "to_apply")}
 
 
 class Branch(NamedTuple):
@@ -73,13 +73,7 @@ def trip_count(instruction: Instruction) -> int | None:
 
 def wrapped_computation(instruction: Instruction) -> Computation | None:
     """Return the computation that a fusion holds or an async-start wraps, None where the text lacks it."""
-    # Cheaper than splitting all attributes, and a census asks this of every fusion.
-    match = _CALLS.search(instruction.attribute_text)
-    found = instruction.computation.module.computation(match[1]) if match else None
-    if found is not None:
-        return found
-    called = instruction.called
-    return called[0] if called else None
+    return _named(instruction, "calls") or next(iter(instruction.called), None)
 
 
 def is_container(instruction: Instruction) -> bool:
@@ -110,16 +104,27 @@ def branches(instruction: Instruction) -> tuple[Branch, ...]:
     opcode = instruction.opcode
     if opcode == "while":
         count = trip_count(instruction)
-        role = instruction.called_by_role
+        condition, body = _named(instruction, "condition"), _named(instruction, "body")
         # A loop of known length never evaluates its condition; one of unknown length does so once more than its
         # body.
-        conditions = tuple(Branch(each, 0 if count is not None else None) for each in role.get("condition", ()))
-        return conditions + tuple(Branch(each, count) for each in role.get("body", ()))
+        found = (Branch(condition, 0 if count is not None else None),) if condition is not None else ()
+        return (*found, Branch(body, count)) if body is not None else found
     if opcode == "conditional":
         return tuple(Branch(each, 1, True) for each in instruction.called)
     if opcode == "async-start":
         call = wrapped_call(instruction)
         return branches(call) if call is not None else ()
     if opcode in ("call", "call-start") and not is_small_call(instruction):
-        return tuple(Branch(each, 1) for each in instruction.called)
+        called = _named(instruction, "to_apply")
+        return (Branch(called, 1),) if called is not None else ()
     return ()
+
+
+def _named(instruction: Instruction, role: str) -> Computation | None:
+    """Return the computation that an attribute names, None where there is none or it is not in the module."""
+    # Cheaper than splitting all attributes, and a census asks this of every fusion and loop.
+    match = _NAMED[role].search(instruction.attribute_text)
+    found = instruction.computation.module.computation(match[1]) if match else None
+    if found is None:
+        found = next(iter(instruction.called_by_role.get(role, ())), None)
+    return found
