@@ -125,7 +125,13 @@ def test_positions_of_a_window() -> None:
     assert second == WindowDimension(2, 1, 0, -1, 2, 1)
     # counted one by one
     for input_size in (1, 5, 8):
-        for window in (first, second, WindowDimension(3, 3, 2, 0, 3, 2), WindowDimension(4)):
+        for window in (
+            first,
+            second,
+            WindowDimension(3, 3, 2, 0, 3, 2),
+            WindowDimension(4),
+            WindowDimension(7, 2, 5, 0, 4, 6),
+        ):
             output_size = 6
             expected = sum(
                 (at := o * window.stride - window.pad_low + k * window.window_dilation) >= 0
@@ -135,6 +141,9 @@ def test_positions_of_a_window() -> None:
                 for o in range(output_size)
             )
             assert valid_positions(input_size, window.size, output_size, window) == expected
+    # a kernel as long as its input, as in a gradient, takes no time; a size that no array has takes none either
+    assert valid_positions(10**9, 10**9, 3, WindowDimension(10**9, pad_low=1, pad_high=1)) == 3 * 10**9 - 2
+    assert valid_positions(10**15, 10**15, 10**15, WindowDimension(10**15)) is None
 
 
 FUSED = """

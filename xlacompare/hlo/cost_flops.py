@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple
 
 from xlacompare.hlo.instruction import Instruction
@@ -22,6 +22,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 MULTIPLY_ADD = 2
+_LARGEST_WINDOW = 1_000_000
 # A complex multiplication is four multiply-adds; an FFT does one per element and level.
 _FFT_LEVEL = 4 * MULTIPLY_ADD
 
@@ -153,7 +154,10 @@ def convolution_flops(left: Shape, kernel: Shape, result: Shape, attributes: Map
         except ValueError:
             return None
         input_size = left.dimensions[labels.input.index(name)]
-        count *= valid_positions(input_size, kernel_size, output_size, dimension)
+        positions = valid_positions(input_size, kernel_size, output_size, dimension)
+        if positions is None:
+            return None
+        count *= positions
     try:
         features = left.dimensions[labels.input.index("f")] // _group(attributes, "feature_group_count")
         batch = left.dimensions[labels.input.index("b")] // _group(attributes, "batch_group_count")
@@ -164,29 +168,38 @@ def convolution_flops(left: Shape, kernel: Shape, result: Shape, attributes: Map
 
 
 @lru_cache(maxsize=4096)
-def valid_positions(input_size: int, kernel_size: int, output_size: int, window: WindowDimension) -> int:
+def valid_positions(input_size: int, kernel_size: int, output_size: int, window: WindowDimension) -> int | None:
     """Return how many pairs of a kernel and an output position meet an input element along one dimension.
+
+    Padding and the holes of a dilated input are no elements. None where both sizes are beyond any real array's.
 
     >>> valid_positions(5, 3, 5, WindowDimension(size=3, pad_low=1, pad_high=1))
     13
     """
     dilation = max(window.base_dilation, 1)
     last = (input_size - 1) * dilation
-    total = 0
-    for position in range(kernel_size):
-        # output * stride + offset must lie on an input element: within [0, last], a multiple of the dilation.
-        offset = position * window.window_dilation - window.pad_low
-        if dilation == 1:
-            stride = max(window.stride, 1)
-            low = max(0, -(offset // stride))
-            high = min(output_size - 1, (last - offset) // stride)
-            total += max(0, high - low + 1)
-        else:
-            total += sum(
-                0 <= (at := output * window.stride + offset) <= last and at % dilation == 0
-                for output in range(output_size)
-            )
-    return total
+    kernel, output = (kernel_size, max(window.window_dilation, 1)), (output_size, max(window.stride, 1))
+    (outer, outer_step), (inner, inner_step) = sorted((kernel, output))
+    if outer > _LARGEST_WINDOW:
+        return None
+    return sum(
+        _multiples(inner, inner_step, position * outer_step - window.pad_low, last, dilation)
+        for position in range(outer)
+    )
+
+
+def _multiples(count: int, step: int, offset: int, last: int, divisor: int) -> int:
+    """Return how many of the first `count` of offset, offset + step, … lie in [0, last] and are multiples."""
+    low = max(0, -(offset // step))
+    high = min(count - 1, (last - offset) // step)
+    if high < low:
+        return 0
+    common = gcd(step, divisor)
+    if offset % common:
+        return 0
+    period = divisor // common
+    first = -(offset // common) * pow(step // common, -1, period) % period if period > 1 else 0
+    return (high - first) // period - (low - 1 - first) // period
 
 
 def elementwise(instruction: Instruction) -> Arithmetic | None:
