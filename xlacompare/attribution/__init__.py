@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xlacompare.attribution.attribute import attribute
 from xlacompare.attribution.folders import attribute_folders
+from xlacompare.attribution.models import attribute
 from xlacompare.attribution.result import Attribution
 
 __all__ = ["Attribution", "attribute", "attribute_folders"]

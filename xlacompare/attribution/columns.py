@@ -74,8 +74,9 @@ def child_request(column: Column, columns: Sequence[Column], places: Places) -> 
     if column.framework != "jax":
         # Only jaxlib can write a TensorFlow program as StableHLO: `conversions` asks it for that.
         kinds = {"text"} if others else set()
-    elif "text" in kinds:
-        kinds.add("stablehlo")
+    elif others:
+        # Text also for itself: its own program is timed by the route of the others.
+        kinds |= {"text", "stablehlo"}
     return {
         "key": column.key,
         "dump_root": str(places.dump_root(column.key)),
@@ -86,6 +87,15 @@ def child_request(column: Column, columns: Sequence[Column], places: Places) -> 
         "foreign": [_foreign(other, column, places) for other in others],
         "wait_s": WAIT_S,
     }
+
+
+def timing_request(column: Column, columns: Sequence[Column], places: Places) -> dict[str, Any]:
+    """Return what `worker/tasks/cell_times.py` is asked in one column, besides the program to build."""
+    own = {"frontend": column.key, "bundles": []}
+    if column.framework == "jax":
+        own["bundles"] = [str(places.bundle(column.key, "text"))]
+    others = [other for other in columns if other is not column]
+    return {"timed": [own, *[_foreign(other, column, places) for other in others]]}
 
 
 def orphans(columns: Sequence[Column], places: Places) -> Mapping[Path, str]:

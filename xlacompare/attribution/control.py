@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlacompare.attribution.columns import Column, Places, child_request, orphans
+from xlacompare.attribution.columns import Column, Places, child_request, orphans, timing_request
 from xlacompare.errors import ParityError, WorkerFailed, XlaCompareError
 from xlacompare.parity import Parity, compare_outputs
 from xlacompare.worker.launch import Answer, Child, Launch
@@ -87,13 +87,10 @@ def run_control(
     """
     for bundle, why in orphans(columns, places).items():
         write_failure(bundle, why)
-    dump_flags = [*DUMP_FLAGS, *(PASS_FLAGS if passes else ())]
-    launches = []
-    for column in columns:
-        places.dump_root(column.key).mkdir()
-        request = {"task": "cells", **programs[column.framework], **child_request(column, columns, places)}
-        flags = merge_flags(list(column.xla_flags), dump_flags, [f"--xla_dump_to={places.dump_root(column.key)}"])
-        launches.append(Launch(column.framework, request, flags, column.python, device, timeout_s))
+    launches = [
+        _launch(column, columns, programs, places, device=device, timeout_s=timeout_s, passes=passes)
+        for column in columns
+    ]
     outcomes = run_together(launches, on_stage)
     by_key = dict(zip((column.key for column in columns), outcomes, strict=True))
     answers = {key: outcome for key, outcome in by_key.items() if isinstance(outcome, Answer)}
@@ -103,6 +100,77 @@ def run_control(
         _raw_cell(frontend, compiler, outcome, places) for frontend in by_key for compiler, outcome in by_key.items()
     )
     return Control(tuple(columns), answers, cells)
+
+
+def run_alone(
+    columns: Sequence[Column],
+    programs: Mapping[str, Mapping[str, Any]],
+    places: Places,
+    *,
+    device: str = "cpu",
+    timeout_s: float = 600.0,
+    at_once: int = 2,
+    on_stage: Callable[[str, str], None] | None = None,
+) -> list[RawCell]:
+    """Compile each column's own program and nothing else, a few columns at once; the arguments are `run_control`'s."""
+    cells = []
+    for start in range(0, len(columns), at_once):
+        batch = columns[start : start + at_once]
+        launches = [
+            _launch(column, [column], programs, places, device=device, timeout_s=timeout_s, passes=False)
+            for column in batch
+        ]
+        outcomes = run_together(launches, on_stage)
+        cells += [
+            _raw_cell(column.key, column.key, outcome, places) for column, outcome in zip(batch, outcomes, strict=True)
+        ]
+    return cells
+
+
+def time_cells(
+    control: Control,
+    programs: Mapping[str, Mapping[str, Any]],
+    places: Places,
+    *,
+    device: str = "cpu",
+    timeout_s: float = 600.0,
+    on_stage: Callable[[str, str], None] | None = None,
+) -> tuple[dict[tuple[str, str], float], list[str]]:
+    """Time every cell, one compiler after the other, in processes that dump nothing.
+
+    Returns:
+        (frontend, compiler) -> median seconds of a run, and a sentence for each compiler that could not be timed.
+    """
+    seconds, unable = {}, []
+    for column in control.columns:
+        request = {"task": "cell_times", **programs[column.framework]}
+        request.update(timing_request(column, control.columns, places))
+        launch = Launch(
+            column.framework, request, merge_flags(list(column.xla_flags)), column.python, device, timeout_s
+        )
+        (outcome,) = run_together([launch], on_stage)
+        if isinstance(outcome, Answer):
+            seconds.update({(key, column.key): value for key, value in outcome.result["seconds"].items()})
+        else:
+            unable.append(f"seconds a run under {column.key}'s compiler: {outcome}")
+    return seconds, unable
+
+
+def _launch(
+    column: Column,
+    columns: Sequence[Column],
+    programs: Mapping[str, Mapping[str, Any]],
+    places: Places,
+    *,
+    device: str,
+    timeout_s: float,
+    passes: bool,
+) -> Launch:
+    places.dump_root(column.key).mkdir()
+    dump_flags = [*DUMP_FLAGS, *(PASS_FLAGS if passes else ()), f"--xla_dump_to={places.dump_root(column.key)}"]
+    request = {"task": "cells", **programs[column.framework], **child_request(column, columns, places)}
+    flags = merge_flags(list(column.xla_flags), dump_flags)
+    return Launch(column.framework, request, flags, column.python, device, timeout_s)
 
 
 def run_together(
@@ -173,7 +241,8 @@ def check_cells(control: Control, *, rtol: float, atol: float) -> tuple[dict[tup
 
 
 def _tell_of_failure(launch: Launch, error: XlaCompareError) -> None:
-    bundles = [*launch.request["offers"].values(), *(each["stablehlo"] for each in launch.request["conversions"])]
+    request = launch.request
+    bundles = [*request.get("offers", {}).values(), *(each["stablehlo"] for each in request.get("conversions", ()))]
     for bundle in bundles:
         if not Path(bundle).exists():
             write_failure(Path(bundle), f"its frontend failed: {error}")

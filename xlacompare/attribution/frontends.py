@@ -19,6 +19,7 @@ from xlacompare.hlo import Instruction
 
 _JAX_FUNCTION = re.compile(r"\bjit\(([^()]+)\)")
 _GRADIENT_TAPE = "gradient_tape/"
+_CALL_NUMBER = re.compile(r"_\d+$")
 _FILE_LINE = re.compile(r"^(.*[/\\])?([^/\\]+:\d+)$")
 
 
@@ -149,9 +150,10 @@ def maker(instruction: Instruction) -> str:
         if match := _FILE_LINE.match(place):
             return gradient + match[2]
         return gradient + name.rsplit("/", 1)[-1]
-    if _GRADIENT_TAPE in name:
-        return "gradient of " + name.split(_GRADIENT_TAPE, 1)[1].split("/")[0]
-    return str(name.split("/")[0]) or "an unnamed place"
+    gradient, _, rest = name.rpartition(_GRADIENT_TAPE)
+    # TensorFlow numbers the calls of one operation: MatMul, MatMul_1, MatMul_2.
+    operation = _CALL_NUMBER.sub("", rest.split("/")[0]) or "an unnamed place"
+    return f"gradient of {operation}" if gradient or name.startswith(_GRADIENT_TAPE) else operation
 
 
 def _repeated(found: Diff) -> tuple[Repeated, ...]:

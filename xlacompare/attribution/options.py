@@ -59,12 +59,12 @@ def own_flags(ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
     return [flag for flag in dict.fromkeys(ours) if flag not in theirs]
 
 
-def candidates(cell: Cell, other: Cell, flags: Sequence[str], other_flags: Sequence[str]) -> list[tuple[str, str]]:
-    """Return what to try on one side as (what it does, the flag): each option of the other side, then the knobs."""
-    tries = [("set", flag) for flag in own_flags(other_flags, flags)]
+def candidates(cell: Cell, other: Cell, flags: Sequence[str], other_flags: Sequence[str]) -> list[str]:
+    """Return the flags to try on one side: each option of the other side, then the knobs."""
+    tries = own_flags(other_flags, flags)
     named = {flag_name(flag) for flag in (*flags, *other_flags)}
     for difference in option_differences(cell.options, other.options):
         if difference.right is not None and difference.name not in named:
-            tries.append(("set", f"--{difference.name}={difference.right}"))
-    tried = {flag_name(flag) for _, flag in tries} | named
-    return tries + [("set", flag) for flag in KNOBS if flag_name(flag) not in tried]
+            tries.append(f"--{difference.name}={difference.right}")
+    tried = {flag_name(flag) for flag in tries} | named
+    return tries + [flag for flag in KNOBS if flag_name(flag) not in tried]

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from xlacompare.attribution.cells import Distance, module_distance
-from xlacompare.attribution.pipeline import NO_PASS, Step
+from xlacompare.attribution.pipeline import NO_PASS, Step, changed
 from xlacompare.diff import Diff
 from xlacompare.diff.origin import origin
 
@@ -130,7 +130,7 @@ def compare_pipelines(
     stations = []
     known: dict[tuple[str, str], Distance] = {}
     for one, other in thinned(aligned(left, right)):
-        pair = left[one].signature, right[other].signature
+        pair = left[one].digest, right[other].digest
         if pair not in known:
             known[pair] = module_distance(left[one].module, right[other].module, *parameter_names)
         stations.append(Station(one, other, known[pair]))
@@ -201,10 +201,10 @@ def lowest_ahead(values: Sequence[int]) -> list[int]:
 
 def effective(steps: Sequence[Step], start: int, end: int) -> list[Step]:
     """Return the states after `start`, up to `end`, that a pass has just changed."""
-    changed = [step for step in steps[start + 1 : end + 1] if step.changed]
+    moved = [steps[index] for index in range(start + 1, end + 1) if changed(steps[index - 1], steps[index])]
     # The start of a nested pipeline shows what passes before it did whose own texts are not there.
-    named = [step for step in changed if step.name != NO_PASS]
-    return named or changed
+    named = [step for step in moved if step.name != NO_PASS]
+    return named or moved
 
 
 def _touched(
@@ -219,8 +219,8 @@ def _touched(
     """Return the operations at which two sides part between two stations."""
     if by_operations:
         return _named(there.apart.diff, names, [there.apart.diff.matching.unmatched(side) for side in (0, 1)])
-    left_moved = left[here.left].signature != left[there.left].signature
-    right_moved = right[here.right].signature != right[there.right].signature
+    left_moved = changed(left[here.left], left[there.left])
+    right_moved = changed(right[here.right], right[there.right])
     if left_moved == right_moved:
         return _named(there.apart.diff, names, [regrouped(there.apart.diff, side) for side in (0, 1)])
     # One side alone changed: what it changed is what parts them.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,18 +29,16 @@ class Step:
         name: the pass that has just run; "before optimizations" and "after optimizations" for the two ends.
         path: the text.
         module: the module as it is now.
-        signature: a fingerprint of ENTRY and what it calls.
+        digest: a digest of the text below its first line; equal digests are equal states.
         kernels: instructions that would each be a kernel if the pipeline ended here, and are kernels at its end.
-        changed: whether the state differs from the one before.
     """
 
     pipeline: str
     name: str
     path: Path
     module: Module
-    signature: str
+    digest: str
     kernels: int
-    changed: bool
 
     @property
     def key(self) -> tuple[str, str]:
@@ -71,8 +71,23 @@ def read_pipeline(module: DumpedModule) -> tuple[Step, ...]:
     steps: list[Step] = []
     for pipeline, name, path in texts:
         assert path is not None
-        state = read_file(path)[0]
-        signature = fingerprint(state.entry)
-        changed = not steps or steps[-1].signature != signature
-        steps.append(Step(pipeline, name, path, state, signature, len(kernels(state, "reachable")), changed))
+        digest = text_digest(path)
+        last = steps[-1] if steps and steps[-1].digest == digest else None
+        # Half of the texts show the start of a pipeline, where nothing has happened since the one before.
+        state = last.module if last else read_file(path)[0]
+        count = last.kernels if last else len(kernels(state, "reachable"))
+        steps.append(Step(pipeline, name, path, state, digest, count))
     return tuple(steps)
+
+
+def text_digest(path: Path) -> str:
+    """Return the SHA-256 of a text without its first line, which names the module."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rb") as stream:
+        stream.readline()
+        return hashlib.sha256(stream.read()).hexdigest()
+
+
+def changed(before: Step, after: Step) -> bool:
+    """Whether two states differ in more than names and metadata."""
+    return before.digest != after.digest and fingerprint(before.module.entry) != fingerprint(after.module.entry)

@@ -10,7 +10,7 @@ from typing import Any
 
 from xlacompare.attribution.cells import Cell, distance, read_cell
 from xlacompare.attribution.columns import Column, Places
-from xlacompare.attribution.control import run_control
+from xlacompare.attribution.control import RawCell, run_alone
 from xlacompare.attribution.options import candidates, own_flags
 from xlacompare.errors import XlaCompareError
 
@@ -72,47 +72,69 @@ class TrialPlan:
 
 
 def try_options(
-    column: Column, other: Column, cells: Mapping[tuple[str, str], Any], plan: TrialPlan, *, thorough: bool
+    sides: tuple[Column, Column], cells: Mapping[tuple[str, str], Any], plan: TrialPlan, *, thorough: bool
 ) -> list[Trial]:
     """Return what changing one option at a time on one side does to its distance from the other compiler.
 
-    Flags that this side alone was given are taken away; if `thorough`, the other side's options and known switches
-    are set as well.
+    Flags that one side alone was given are taken away; if `thorough`, the other side's options and known switches are
+    set as well. Every trial is a process of its own, since XLA reads its flags once.
     """
+    ideas = [
+        *_ideas(sides[0], sides[1], cells, thorough=thorough),
+        *_ideas(sides[1], sides[0], cells, thorough=thorough),
+    ]
+    # Both sides' first, then both sides' second: two children of unlike frameworks share the machine best.
+    order = sorted(
+        range(len(ideas)), key=lambda index: sum(idea.column == ideas[index].column for idea in ideas[:index])
+    )
+    columns = [replace(ideas[index].changed, key=f"trial-{index}") for index in order]
+    with tempfile.TemporaryDirectory(prefix="xlacompare-") as folder:
+        places = Places(Path(folder) / "cells", Path(folder) / "exchange")
+        places.cells.mkdir()
+        places.exchange.mkdir()
+        raw = run_alone(
+            columns, plan.programs, places, device=plan.device, timeout_s=plan.timeout_s, on_stage=plan.on_stage
+        )
+        by_key = {cell.frontend: cell for cell in raw}
+        return [_trial(idea, by_key[f"trial-{index}"], plan) for index, idea in enumerate(ideas)]
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """Something to try: the column's key, the column as it is to be compiled, and what it is compared with."""
+
+    column: str
+    other: str
+    change: str
+    flag: str
+    changed: Column
+    before: int
+    foreign: Cell
+
+
+def _ideas(column: Column, other: Column, cells: Mapping[tuple[str, str], Any], *, thorough: bool) -> list[Idea]:
     native, foreign = cells.get((column.key, column.key)), cells.get((column.key, other.key))
     if not isinstance(native, Cell) or not isinstance(foreign, Cell):
         return []
     before = distance(native, foreign).kernels
     changes = [("without", flag) for flag in own_flags(column.xla_flags, other.xla_flags)]
     if thorough and before:
-        changes += [("with", flag) for _, flag in candidates(native, foreign, column.xla_flags, other.xla_flags)]
-    trials = []
+        changes += [("with", flag) for flag in candidates(native, foreign, column.xla_flags, other.xla_flags)]
+    ideas = []
     for change, flag in changes:
         flags = tuple(each for each in column.xla_flags if each != flag) + ((flag,) if change == "with" else ())
-        after, why_not = _kernels_apart(replace(column, xla_flags=flags), foreign, plan)
-        trials.append(Trial(column.key, other.key, change, flag, before, after, why_not))
-    return trials
+        changed = replace(column, xla_flags=flags)
+        ideas.append(Idea(column.key, other.key, change, flag, changed, before, foreign))
+    return ideas
 
 
-def _kernels_apart(column: Column, foreign: Cell, plan: TrialPlan) -> tuple[int | None, str | None]:
-    with tempfile.TemporaryDirectory(prefix="xlacompare-") as folder:
-        places = Places(Path(folder) / "cells", Path(folder) / "exchange")
-        places.cells.mkdir()
-        places.exchange.mkdir()
+def _trial(idea: Idea, raw: RawCell, plan: TrialPlan) -> Trial:
+    after, why_not = None, raw.why_not
+    if why_not is None:
+        names = idea.foreign.parameter_names
         try:
-            control = run_control(
-                [column],
-                plan.programs,
-                places,
-                device=plan.device,
-                timeout_s=plan.timeout_s,
-                passes=False,
-                on_stage=plan.on_stage,
-            )
-            raw = control.cell(column.key, column.key)
-            if raw.why_not is not None:
-                return None, raw.why_not
-            cell = read_cell(column.key, column.key, raw.directory, wanted=plan.wanted)
+            cell = read_cell(idea.column, idea.column, raw.directory, wanted=plan.wanted, parameter_names=names)
+            after = distance(cell, idea.foreign).kernels
         except XlaCompareError as error:
-            return None, str(error)
-        return distance(replace(cell, parameter_names=foreign.parameter_names), foreign).kernels, None
+            why_not = str(error)
+    return Trial(idea.column, idea.other, idea.change, idea.flag, idea.before, after, why_not)

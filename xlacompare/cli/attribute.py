@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compile with one option of the other side, or one known switch, at a time, and say which explains what",
     )
+    parser.add_argument("--time", action="store_true", help="run every program under every compiler as well")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="kernels through the passes (.svg or .png)")
     add_model_options(parser)
     add_framework_options(parser, further_pythons=True)
@@ -77,6 +78,7 @@ def _of_model(arguments: argparse.Namespace) -> Attribution:
             out=arguments.out,
             overwrite=arguments.overwrite,
             try_flags=arguments.try_flags,
+            time=arguments.time,
             on_stage=on_stage,
         )
 
@@ -86,8 +88,10 @@ def _of_folders(arguments: argparse.Namespace) -> Attribution:
 
     if arguments.model_options:
         raise UsageError(f"there is no option --{next(iter(arguments.model_options))} for two dump folders.")
-    if arguments.try_flags:
-        raise UsageError("--try-flags compiles, and two dump folders cannot be compiled; name a model instead.")
+    for option in ("try_flags", "time"):
+        if getattr(arguments, option):
+            name = "--" + option.replace("_", "-")
+            raise UsageError(f"{name} compiles and runs, which two dump folders cannot be; name a model instead.")
     return attribute_folders(Path(arguments.left), Path(arguments.right))
 
 

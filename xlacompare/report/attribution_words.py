@@ -104,7 +104,9 @@ def deciding_trial(found: Attribution, verdict: Verdict) -> Trial | None:
 def number_sentences(verdict: Verdict) -> Iterator[Sentence]:
     """Yield a sentence for each number whose parts do not simply add up."""
     for share in verdict.shares:
-        if share.interaction and share.measure in ("kernels", "launches", "moved_bytes", "run_s"):
+        # Two measured times never add up to the last digit.
+        noise = 0.1 * max(share.left, share.right) if share.measure == "run_s" else 0
+        if abs(share.interaction) > noise and share.measure in ("kernels", "launches", "moved_bytes", "run_s"):
             yield (
                 f"The parts do not simply add up for {MEASURE_WORDS[share.measure]}: what the frontends change depends "
                 f"on the compiler, by {amount(share.measure, share.interaction)}.",
@@ -176,8 +178,15 @@ def option_sentences(found: Attribution) -> Iterator[Sentence]:
             for value, environment in zip((option.left, option.right), found.environments, strict=False)
         ]
         yield (Code(option.name), f" is {' and '.join(sides)}.")
-    for trial in sorted(found.trials, key=lambda each: -each.explained):
+    telling = [trial for trial in found.trials if trial.explained or trial.change == "without"]
+    for trial in sorted(telling, key=lambda each: -each.explained):
         yield _trial_sentence(found, trial)
+    for column in dict.fromkeys(trial.column for trial in found.trials):
+        rest = [trial for trial in found.trials if trial.column == column and trial not in telling]
+        for idle, words in ((True, "explains nothing"), (False, "could not be tried")):
+            flags = [trial.flag for trial in rest if (trial.after is not None) is idle]
+            if flags:
+                yield (f"On {compiler_name(found, column)}, each of these on its own {words}: ", Code(" ".join(flags)))
 
 
 def doubt_sentences(found: Attribution) -> Iterator[Sentence]:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,13 @@ import numpy as np
 from xlacompare.attribution.cells import Cell, EmptyCell, read_cell
 from xlacompare.attribution.columns import Column, Places, name_columns
 from xlacompare.attribution.compilers import compare_compilers
-from xlacompare.attribution.control import Control, RawCell, check_cells, run_control
+from xlacompare.attribution.control import Control, RawCell, check_cells, run_control, time_cells
 from xlacompare.attribution.frontends import compare_frontends
 from xlacompare.attribution.options import option_differences
 from xlacompare.attribution.passes import PipelineDiff, compare_pipelines
 from xlacompare.attribution.pipeline import Step, read_pipeline
 from xlacompare.attribution.result import Attribution, Environment
-from xlacompare.attribution.trials import Trial, TrialPlan, try_options
+from xlacompare.attribution.trials import TrialPlan, try_options
 from xlacompare.attribution.verdict import AnyCell, Verdict, judge
 from xlacompare.dump import DumpRequest, dump_home
 from xlacompare.dumps import check_free, publish
@@ -41,6 +42,7 @@ def attribute(
     out: Path | None = None,
     overwrite: bool = False,
     try_flags: bool = False,
+    time: bool = False,
     on_stage: Callable[[str, str], None] | None = None,
 ) -> Attribution:
     """Return whose doing the differences of a model are.
@@ -53,6 +55,7 @@ def attribute(
         out: keep the cells' dump folders in OUT/NAME/VARIANT/attribution; None keeps nothing.
         overwrite: replace what is there.
         try_flags: try the other side's options and known switches, one at a time.
+        time: run every program under every compiler as well, and say how long a run takes.
         on_stage: called with (framework, stage) as the children go on.
 
     Raises:
@@ -76,7 +79,19 @@ def attribute(
         )
         wanted = next(iter(control.answers.values())).result["name"]
         plan = TrialPlan(request.programs, wanted, request.device, request.timeout_s, on_stage)
-        found = conclude(request, control, places, plan, try_flags=try_flags)
+        seconds: Mapping[tuple[str, str], float] = {}
+        untimed: list[str] = []
+        if time:
+            seconds, untimed = time_cells(
+                control,
+                request.programs,
+                places,
+                device=request.device,
+                timeout_s=request.timeout_s,
+                on_stage=on_stage,
+            )
+        found = conclude(request, control, places, plan, try_flags=try_flags, seconds=seconds)
+        found = replace(found, unable=(*found.unable, *untimed))
         if home is not None:
             home.parent.mkdir(parents=True, exist_ok=True)
             publish(places.cells, home, overwrite=overwrite)
@@ -125,17 +140,21 @@ def scratch(home: Path | None) -> Iterator[Places]:
 
 
 def conclude(
-    request: DumpRequest, control: Control, places: Places, plan: TrialPlan, *, try_flags: bool
+    request: DumpRequest,
+    control: Control,
+    places: Places,
+    plan: TrialPlan,
+    *,
+    try_flags: bool,
+    seconds: Mapping[tuple[str, str], float],
 ) -> Attribution:
     """Return the findings from what the children brought back."""
-    cells = {(raw.frontend, raw.compiler): _read(raw, control, plan.wanted) for raw in control.cells}
+    cells = {(raw.frontend, raw.compiler): _read(raw, control, plan.wanted, seconds) for raw in control.cells}
     left, right = control.columns[:2]
     parity = _parity(request, left, right, places)
     main = judge(left.key, right.key, cells)
     _, doubts = check_cells(control, rtol=request.rtol, atol=request.atol)
-    trials: list[Trial] = []
-    for column, other in ((left, right), (right, left)):
-        trials += try_options(column, other, cells, plan, thorough=try_flags)
+    trials = try_options((left, right), cells, plan, thorough=try_flags)
     compiler = next(iter(main.by_frontend), None)
     natives = cells[left.key, left.key], cells[right.key, right.key]
     both = all(isinstance(cell, Cell) for cell in natives)
@@ -171,14 +190,21 @@ def further_pairs(columns: Sequence[Column]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _read(raw: RawCell, control: Control, wanted: str) -> AnyCell:
+def _read(raw: RawCell, control: Control, wanted: str, seconds: Mapping[tuple[str, str], float]) -> AnyCell:
     if raw.why_not is not None:
         return EmptyCell(raw.frontend, raw.compiler, raw.why_not)
     # The order of the arguments is that of whoever wrote the program.
     answer = control.answers.get(raw.frontend)
     names = answer.result["parameter_names"] if answer else ()
     try:
-        return read_cell(raw.frontend, raw.compiler, raw.directory, wanted=wanted, parameter_names=names)
+        return read_cell(
+            raw.frontend,
+            raw.compiler,
+            raw.directory,
+            wanted=wanted,
+            parameter_names=names,
+            run_s=seconds.get((raw.frontend, raw.compiler)),
+        )
     except (DumpError, HloError) as error:
         return EmptyCell(raw.frontend, raw.compiler, f"it compiled and ran, and its dump cannot be used: {error}")
 
