@@ -56,7 +56,7 @@ def main() -> None:
         "cpu_s": 0.1,
         "wall_s": 0.1,
         "cpus": [0, 1],
-        "versions": {request["framework"]: "1.2.3"},
+        "versions": {request["framework"]: script.get("version", "1.2.3")},
         "device": {"platform": script.get("platform", "cpu"), "kind": "cpu", "count": 1},
         "precision": {"x64": False},
         "arguments": {"x": "float32[4]"},

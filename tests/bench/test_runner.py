@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,17 @@ def test_a_run_knows_its_documents_version(plan: MakePlan, script: Script, tmp_p
     worker = document["workers"][0]
     assert {"framework", "round", "phases_s", "batches_s", "number", "floor_s", "peak_rss_bytes"} <= set(worker)
     assert {"import", "trace", "lower", "compile", "first_run"} <= set(worker["phases_s"])
+
+
+def test_a_run_is_resumed_on_its_own_machine_and_versions_alone(plan: MakePlan, script: Script, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    script(does="die", at=2)
+    with pytest.raises(RunFailed):
+        carry_out(new_run(plan(rounds=2)), path)
+    stopped = read_run(path)
+    elsewhere = replace(stopped, environment={**stopped.environment, "cpu": "Another CPU"})
+    with pytest.raises(UsageError, match="no pairs"):
+        carry_out(elsewhere, path)
+    script(version="9.9.9")
+    with pytest.raises(RunFailed, match="has changed since"):
+        carry_out(stopped, path)

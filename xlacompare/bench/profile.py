@@ -214,7 +214,8 @@ def side_of(framework: str, module: Module, answers: Sequence[Mapping[str, Any]]
         handoff_s=handoff_s,
         idle_s=step_s - busy_s - handoff_s,
         kernels=times,
-        unseen=tuple(name for name in listed if name not in means),
+        # The condition of a loop of known length is a kernel of the module that XLA never launches.
+        unseen=tuple(name for name, kernel in listed.items() if name not in means and kernel.times != 0),
         unlisted={name: mean[0] for name, mean in means.items() if name not in listed},
         processes=tuple({key: process[key] for key in ("step_s", "busy_s", "steps")} for process in processes),
         versions=answers[0].get("versions", {}),

@@ -67,6 +67,8 @@ def carry_out(
     """
     plan = run.plan
     _check_plan(plan)
+    if run.rounds:
+        _check_machine(run)
     watch = _Watch(plan, run.rounds, on_progress)
     started = time.monotonic()
     while not run.complete:
@@ -100,6 +102,17 @@ def _check_plan(plan: Plan) -> None:
         raise UsageError(f"--cpus {','.join(map(str, plan.cpus))}: {reason}.")
 
 
+def _check_machine(run: Run) -> None:
+    """Raise UsageError if a run is resumed on another machine than it was started on."""
+    here = describe_machine()
+    for key in ("cpu", "cpus", "machine"):
+        if run.environment.get(key) not in (None, here[key]):
+            raise UsageError(
+                f"the run was started where {key} is {run.environment[key]}; here it is {here[key]}. Rounds of two "
+                "machines are no pairs: start a new run here, and compare the two with `xlacompare compare`."
+            )
+
+
 def _decide(run: Run, elapsed_s: float) -> Run:
     """Return the run with `complete` set if no further round is to be run, and with the look it took."""
     plan, rounds = run.plan, run.rounds
@@ -127,7 +140,9 @@ def _round(
             launch = _launch(plan, column, frozen, outputs[column.name] if number == 0 else None)
             watch.begin(column, number)
             answer = start(launch, watch.stage)
-            workers.append(_worker(plan, column, number, position, answer))
+            worker = _worker(plan, column, number, position, answer)
+            _check_same(run, worker)
+            workers.append(worker)
         parity = _parity(plan, outputs) if number == 0 and len(plan.columns) > 1 else None
     return workers, parity
 
@@ -230,6 +245,19 @@ def _check_worker(plan: Plan, worker: Worker) -> None:
     if not worker.batches_s or min(worker.batches_s) <= 0 or worker.number < 1:
         raise WorkerFailed(
             f"{name} measured no time: {len(worker.batches_s)} batches.", framework=worker.framework, stage="timing"
+        )
+
+
+def _check_same(run: Run, worker: Worker) -> None:
+    """Raise WorkerFailed if a resumed run's later rounds are of other versions than its first."""
+    earlier = next((each.details.get("versions") for each in run.of_column(worker.column)), None)
+    versions = worker.details.get("versions")
+    if earlier is not None and earlier != versions:
+        raise WorkerFailed(
+            f"{DISPLAY_NAMES[worker.framework]} has changed since the run's first rounds: {earlier} then, {versions} "
+            "now. Start a new run, and compare the two with `xlacompare compare`.",
+            framework=worker.framework,
+            stage="describe",
         )
 
 

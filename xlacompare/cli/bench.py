@@ -62,7 +62,7 @@ def _add_timing_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--mode", choices=("latency", "throughput"), default="latency", help="default: %(default)s")
     group.add_argument(
         "--min-effect",
-        type=_share,
+        type=share,
         default=0.02,
         metavar="SHARE",
         help="smallest difference that matters (default: 2%%)",
@@ -216,7 +216,7 @@ def _draw(arguments: argparse.Namespace, run: Run) -> None:
             draw(run, path)
 
 
-def _share(text: str) -> float:
+def share(text: str) -> float:
     """Return a share, given as 2% or 0.02."""
     try:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text)

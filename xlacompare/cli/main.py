@@ -15,7 +15,7 @@ from xlacompare import __version__
 from xlacompare.cli.options import model_options
 from xlacompare.errors import XlaCompareError
 
-COMMANDS = ("models", "dump", "analyze", "diff", "attribute", "bench", "profile", "doctor")
+COMMANDS = ("models", "dump", "analyze", "diff", "attribute", "bench", "profile", "compare", "doctor")
 DESCRIPTION = "Compare what XLA makes of the same model written in JAX and in TensorFlow."
 INTERRUPTED = 130
 INVALID_CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)")
