@@ -26,12 +26,14 @@ class Column:
         framework: "jax" or "tensorflow".
         jit: compiled as a whole (False: eager).
         xla: TensorFlow's graph goes through XLA.
+        options: the model's own options that this column alone has, (name, value) each.
     """
 
     name: str
     framework: str
     jit: bool = True
     xla: bool = True
+    options: tuple[tuple[str, Any], ...] = ()
 
 
 COLUMNS = {
@@ -154,7 +156,9 @@ class Plan:
 
     def settings(self, column: Column) -> dict[str, Any]:
         """Return the settings of the program that this column runs."""
-        return {**self.program.get("settings", {}), "variant": self.variant, "jit": column.jit, "xla": column.xla}
+        shared = self.program.get("settings", {})
+        options = {**shared.get("options", {}), **dict(column.options)}
+        return {**shared, "variant": self.variant, "jit": column.jit, "xla": column.xla, "options": options}
 
     def to_json_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -169,10 +173,15 @@ def plan_from_json(value: Mapping[str, Any], where: str) -> Plan:
     try:
         known = {each.name for each in fields(Plan)}
         values = {key: content for key, content in value.items() if key in known}
-        values["columns"] = tuple(Column(**column) for column in value["columns"])
+        values["columns"] = tuple(_column(column) for column in value["columns"])
         values["limits"] = Limits(**value.get("limits", {}))
         values["cpus"] = tuple(value.get("cpus", ()))
         values["command"] = tuple(value.get("command", ()))
         return Plan(**values)
     except (KeyError, TypeError, AttributeError) as error:
         raise SchemaError(f"{where}: its 'plan' cannot be read ({type(error).__name__}: {error}).") from None
+
+
+def _column(value: Mapping[str, Any]) -> Column:
+    options = tuple((str(name), content) for name, content in value.get("options", ()))
+    return Column(**{**value, "options": options})
