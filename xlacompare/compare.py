@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -59,6 +60,15 @@ def parameter_names(path: Path | str) -> list[str] | None:
     return [str(name) for name in names] if isinstance(names, list) else None
 
 
+def users_path() -> list[str]:
+    """Return the entries of sys.path that are the user's own: what a function of theirs may import in a child.
+
+    The interpreter's and the environment's are left out; a child has its own.
+    """
+    entries = [str(Path(entry).absolute()) for entry in sys.path]
+    return [entry for entry in entries if not entry.startswith((sys.prefix, sys.base_prefix))]
+
+
 def compare(
     jax_fn: Callable[..., Any],
     tensorflow_fn: Callable[..., Any],
@@ -93,7 +103,7 @@ def compare(
         for framework, function in (("jax", jax_fn), ("tensorflow", tensorflow_fn)):
             file = Path(scratch) / f"{framework}.pickle"
             file.write_bytes(cloudpickle.dumps((function, tuple(args))))
-            programs[framework] = {"functions_file": str(file), "name": name}
+            programs[framework] = {"functions_file": str(file), "name": name, "sys_path": users_path()}
         request = DumpRequest(name, "function", programs, rtol=rtol, atol=atol, **others)
         result = make_dumps(request, scratch if out is None else out, overwrite=overwrite)
         return diff_dumps(result)
