@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 import xlacompare.analyze as xa
 from tests.conftest import REPOSITORY
+from xlacompare.cli.main import main
 from xlacompare.errors import UsageError
 from xlacompare.new_model import new_model
+from xlacompare.registry import find_model
 
 
 def contributing_example() -> dict[str, str]:
@@ -47,6 +50,21 @@ def test_a_new_model_runs(tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_one(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a model"):
         new_model(name, tmp_path)
+
+
+def test_the_command_writes_a_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["models", "new", "mine"]) == 0
+    assert "xlacompare dump ./mine" in capsys.readouterr().out
+    assert find_model("mine").spec.name == "mine"
+    assert main(["models", "new", "mine", "--json"]) == 2
+    assert "mine is there already" in capsys.readouterr().err
+    assert main(["models", "new"]) == 2
+    assert "needs a NAME" in capsys.readouterr().err
+    assert main(["models", "new", "other", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["dir"] == "other"
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:

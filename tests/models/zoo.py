@@ -110,6 +110,13 @@ def dumped_modules(folder: Path) -> tuple[DumpedModule, ...]:
     return read_folder(folder).modules
 
 
+def load_run(folder: Path) -> Run:
+    """Return what a child left in its folder."""
+    answer = json.loads((folder / "answer.json").read_text())
+    launched = {module: Counter(counts) for module, counts in answer["launched"].items()}
+    return Run(folder, answer["parameter_names"], answer["failed"], launched)
+
+
 def run_zoo(cases: list[Case], traced: list[Case], folder: Path) -> dict[str, Run]:
     """Run the cases in one child per framework, both at once; those of `traced` also under the runtime's trace."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -141,9 +148,7 @@ def run_zoo(cases: list[Case], traced: list[Case], folder: Path) -> dict[str, Ru
     try:
         for framework, child in children.items():
             assert child.wait(timeout=1500) == 0, (folder / framework / "log.txt").read_text()[-3000:]
-            answer = json.loads((folder / framework / "answer.json").read_text())
-            launched = {module: Counter(counts) for module, counts in answer["launched"].items()}
-            runs[framework] = Run(folder / framework, answer["parameter_names"], answer["failed"], launched)
+            runs[framework] = load_run(folder / framework)
     finally:
         for child in children.values():
             child.kill()
