@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint format clean
+.PHONY: help setup demo test test-slow docs lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,9 @@ test: $(READY) lint  ## lint, types and every test but the slow ones
 
 test-slow: $(READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow
+
+docs: $(READY)  ## docs/models.md, from the whole zoo compiled and traced
+	$(BIN)/python docs/make_models.py
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff check .

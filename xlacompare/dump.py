@@ -195,7 +195,7 @@ def make_dumps(
         ]
         answers = _answers(run_all(launches, serial=request.serial, on_stage=on_stage))
         outputs = {answer.framework: _load_outputs(stages[answer.framework].outputs_file) for answer in answers}
-        parity = _parity(request, outputs)
+        parity = _parity(request, outputs, answers[0].result["compared_at"])
         for answer, launch in zip(answers, launches, strict=True):
             _describe(request, answer, launch, stages[answer.framework], outputs[answer.framework], parity)
         for framework in request.frameworks:
@@ -293,11 +293,18 @@ def _load_outputs(path: Path) -> Outputs:
         return dict(stored)
 
 
-def _parity(request: DumpRequest, outputs: Mapping[str, Outputs]) -> Parity | None:
+def _parity(request: DumpRequest, outputs: Mapping[str, Outputs], compared_at: Mapping[str, Any]) -> Parity | None:
     """Return the parity of the two sides; one side alone is only checked for NaN, against itself."""
     left, right = request.frameworks[0], request.frameworks[-1]
     names = (DISPLAY_NAMES[left], DISPLAY_NAMES[right])
-    parity = compare_outputs(outputs[left], outputs[right], rtol=request.rtol, atol=request.atol, names=names)
+    parity = compare_outputs(
+        outputs[left],
+        outputs[right],
+        rtol=request.rtol,
+        atol=request.atol,
+        names=names,
+        compared_at=compared_at,
+    )
     return None if left == right else parity
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ class Parity:
         max_rel: the largest difference of any output, relative to that output's largest magnitude.
         tolerance: "|a - b| <= atol + rtol * max|b|" with its numbers.
         worst: the name of the output that is farthest off.
+        compared_at: what was set for the comparison alone, so that no random numbers are drawn ({"dropout": 0.0}).
     """
 
     ok: bool
@@ -28,6 +29,7 @@ class Parity:
     max_rel: float
     tolerance: str
     worst: str
+    compared_at: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -40,8 +42,11 @@ def compare_outputs(
     rtol: float,
     atol: float,
     names: tuple[str, str] = ("JAX", "TensorFlow"),
+    compared_at: Mapping[str, Any] | None = None,
 ) -> Parity:
     """Return the parity of two sets of named outputs that agree within the tolerance.
+
+    `compared_at` is what was set for the comparison alone; it only goes into the result.
 
     Raises:
         ParityError: names, shapes or types differ, a value is NaN, or an output is farther off than allowed.
@@ -69,7 +74,7 @@ def compare_outputs(
             f"{worst_excess:.3g} times the tolerance ({tolerance}; largest difference {max_abs:.3g}, relative "
             f"{max_rel:.3g}). The two implementations differ; nothing about them is compared until they agree."
         )
-    return Parity(True, max_abs, max_rel, tolerance, worst)
+    return Parity(True, max_abs, max_rel, tolerance, worst, dict(compared_at or {}))
 
 
 def _check_alike(name: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], names: tuple[str, str]) -> None:

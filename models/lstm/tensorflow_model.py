@@ -40,6 +40,7 @@ def apply(params, x, unroll):
     """Return logits f32[batch,2] for tokens x s32[batch,tokens], `unroll` (0: all) of them in one trip of the loop."""
     embedded = tf.transpose(tf.gather(params["embedding"], x), [1, 0, 2])
     zeros = tf.zeros([x.shape[0], params["lstm/U"].shape[0]])
-    one_trip = unroll == 0 or unroll >= x.shape[1]
-    hidden = unrolled(params, embedded, zeros) if one_trip else looped(params, embedded, zeros, unroll)
+    # A loop of one trip is none: TensorFlow 2.21 crashes when it compiles such a loop's gradient.
+    no_loop = unroll == 0 or unroll > x.shape[1] // 2
+    hidden = unrolled(params, embedded, zeros) if no_loop else looped(params, embedded, zeros, unroll)
     return tf.reduce_mean(hidden, axis=0) @ params["dense/W"] + params["dense/b"]

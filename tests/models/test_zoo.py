@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import xlacompare.analyze as xa
 from tests.models.zoo import (
     LAUNCHES,
     LAUNCHES_THIRD,
+    OPTIONS,
     OTHER_MODES,
     PARITY,
     SPECS,
@@ -29,7 +31,7 @@ pytestmark = [pytest.mark.jax, pytest.mark.tensorflow, pytest.mark.xdist_group("
 
 @pytest.fixture(scope="session")
 def zoo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    return run_zoo(PARITY, LAUNCHES_THIRD, tmp_path_factory.mktemp("zoo"))
+    return run_zoo([*PARITY, *OPTIONS], LAUNCHES_THIRD, tmp_path_factory.mktemp("zoo"))
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +82,7 @@ def check_unknown_loops(module: Module, launched: Counter[str], times: dict[str,
                 assert times[condition.name] == times[body.name] + launched[loop.name], loop.name
 
 
-@pytest.mark.parametrize("case", PARITY, ids=case_id)
+@pytest.mark.parametrize("case", [*PARITY, *OPTIONS], ids=case_id)
 def test_both_frameworks_compute_the_same(zoo: dict[str, Run], case: Case) -> None:
     assert check_parity(zoo, case).ok
 
@@ -136,6 +138,27 @@ def test_eager_and_graph_compute_the_same(whole_zoo: dict[str, Run], case: Case)
     spec = SPECS[case.model]
     for framework in FRAMEWORKS if case.mode == "eager" else ["tensorflow"]:
         assert compare_outputs(jitted, whole_zoo[framework].outputs(case), rtol=spec.rtol, atol=spec.atol).ok
+
+
+@pytest.mark.parametrize("unroll", [0, 3, 4])
+def test_unrolling_changes_no_number(zoo: dict[str, Run], unroll: int) -> None:
+    looped, unrolled = Case("lstm", "grad"), Case("lstm", "grad", options=(("unroll", unroll),))
+    for framework in FRAMEWORKS:
+        assert compare_outputs(
+            zoo[framework].outputs(looped), zoo[framework].outputs(unrolled), rtol=1e-5, atol=1e-6
+        ).ok
+
+
+# One that draws in its layers and in its step in any case.
+@pytest.mark.parametrize(
+    "model", ["deep", *(pytest.param(model, marks=pytest.mark.slow) for model in SPECS if model != "deep")]
+)
+def test_every_pair_is_dumped(tmp_path: Path, model: str) -> None:
+    result = xa.dump(model, variant="dp_train_step", out=tmp_path)
+    assert result.parity is not None and result.parity.ok
+    expected = {**SPECS[model].still_options, "noise_multiplier": 0.0}
+    assert result.parity.compared_at == expected
+    assert result.to_json_dict()["parity"]["compared_at"] == expected
 
 
 def test_the_third_has_every_pair_and_every_variant() -> None:

@@ -37,12 +37,14 @@ class Case:
     vectorize: bool = True
     mode: str = "jitted"
     still: bool = True
+    options: tuple[tuple[str, Any], ...] = ()
 
     @property
     def settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"variant": self.variant, "vectorize": self.vectorize, **MODES[self.mode]}
         if self.still:
-            settings |= {"options": dict(SPECS[self.model].still_options), "noise_multiplier": 0.0}
+            still = {**SPECS[self.model].still_options, **dict(self.options)}
+            settings |= {"options": still, "noise_multiplier": 0.0}
         return settings
 
     @property
@@ -57,7 +59,8 @@ class Case:
 
     @property
     def id(self) -> str:
-        return self.function if self.mode == "jitted" else f"{self.function}-{self.mode}"
+        mode = [] if self.mode == "jitted" else [self.mode]
+        return "-".join([self.function, *mode, *(f"{name}={value}" for name, value in self.options)])
 
     def to_child(self, traced: bool) -> dict[str, Any]:
         name = f"{self.model}_still" if self.still and self.draws else self.model
@@ -76,6 +79,13 @@ def variants() -> list[tuple[str, str, bool]]:
 
 
 PARITY = [Case(*each) for each in variants()]
+# What options make of a program: loops and unrolled loops, whole and with a rest, and deeper models.
+OPTIONS = [
+    *(Case("lstm", variant, options=(("unroll", unroll),)) for variant in ("forward", "grad") for unroll in (0, 3, 4)),
+    *(Case("deep", variant, options=(("layers", "loop"), ("depth", 3))) for variant in ("forward", "grad")),
+    Case("deep", "dp_train_step", vectorize=False, options=(("layers", "loop"),)),
+    Case("transformer", "grad", options=(("depth", 2),)),
+]
 # The programs whose launches are counted are those that a user gets, with their random draws.
 LAUNCHES = [Case(*each, still=not (SPECS[each[0]].random or each[1] == "dp_train_step")) for each in variants()]
 # A third that has every pair and every variant in it.

@@ -13,7 +13,9 @@ from xlacompare.frameworks.jax_variants import variant_function
 from xlacompare.frameworks.program import PRNGS, Settings, argument_names, function_name, takes_key
 from xlacompare.model_spec import PRNG_OPTION, accepted
 
-PIP_LINE = "pip install jax"
+# What a program is built with that is to leave nothing in a dump: jitted, for eagerly each operation would leave a
+# module of its own, and with dumping off for that one compilation.
+UNDUMPED = {"jit": True}
 
 
 class JaxProgram:
@@ -60,9 +62,8 @@ class JaxProgram:
         return {name: np.asarray(value) for name, value in outputs.items()}
 
     def run_undumped(self) -> "dict[str, Any]":
-        # Jitted whatever the program is: eagerly, each operation would leave a module of its own.
-        jitted = jax.jit(self._function, keep_unused=True).lower(*self._arguments)
-        return self.to_numpy(jitted.compile(compiler_options={"xla_dump_to": ""})(*self._arguments))
+        lowered = self._function.lower(*self._arguments)
+        return self.to_numpy(lowered.compile(compiler_options={"xla_dump_to": ""})(*self._arguments))
 
 
 def build(

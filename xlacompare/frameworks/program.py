@@ -70,7 +70,10 @@ class Program(Protocol):
         """Return the outputs by name as numpy arrays."""
 
     def run_undumped(self) -> "dict[str, Any]":
-        """Return one execution's outputs by name as numpy arrays, adding no module of this program to a dump."""
+        """Return one execution's outputs by name as numpy arrays, adding no module of this program to a dump.
+
+        The program must have been built with the adapter's settings `UNDUMPED`.
+        """
 
 
 def function_name(model: str, settings: Settings) -> str:

@@ -13,9 +13,8 @@ from xlacompare.frameworks.program import PRNGS, Settings, argument_names, funct
 from xlacompare.frameworks.tensorflow_variants import variant_function
 from xlacompare.model_spec import PRNG_OPTION, accepted
 
-PIP_LINE = "pip install tensorflow"
-
-
+# What a program is built with that is to leave nothing in a dump: run eagerly, nothing of it goes through XLA.
+UNDUMPED = {"jit": False}
 # JAX's generator -> the `alg` that draws the same way. `rbg` is XLA's own generator, which is Philox on CPU and GPU;
 # `unsafe_rbg` leaves the choice to the backend.
 ALGORITHMS = {"threefry2x32": "threefry", "rbg": "philox", "unsafe_rbg": "auto_select"}
@@ -38,7 +37,6 @@ class TensorFlowProgram:
     ) -> None:
         function.__name__ = name
         self.name = name
-        self._eager = function
         self.parameter_names = parameter_names
         self._arguments = tf.nest.map_structure(tf.constant, arguments)
         self._function: Any = tf.function(function, jit_compile=xla) if jit else function
@@ -72,7 +70,7 @@ class TensorFlowProgram:
         return {name: value.numpy() for name, value in outputs.items()}
 
     def run_undumped(self) -> "dict[str, Any]":
-        return self.to_numpy(self._eager(*self._arguments))
+        return self.to_numpy(self.call())
 
 
 def build(

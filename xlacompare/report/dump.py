@@ -40,9 +40,11 @@ def parity_sentence(result: DumpResult) -> str:
     if result.parity is None:
         return "One framework alone: its outputs are finite; there is nothing to compare them with."
     parity = result.parity
+    changed = ", ".join(f"{name} {value:g}" for name, value in parity.compared_at.items())
+    same = f"Both compute the same{f' at {changed}, for their random numbers differ' if changed else ''}"
     if parity.max_abs == 0:
-        return "Both compute the same: the outputs are equal to the bit."
-    return f"Both compute the same: largest relative difference {parity.max_rel:.1e} ({parity.tolerance})."
+        return f"{same}: the outputs are equal to the bit."
+    return f"{same}: largest relative difference {parity.max_rel:.1e} ({parity.tolerance})."
 
 
 def _title(dump: FrameworkDump) -> str:

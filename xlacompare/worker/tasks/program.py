@@ -51,7 +51,8 @@ def build_still(framework: Any, request: "Dict[str, Any]") -> "Tuple[Any, Dict[s
     noisy = settings.variant == "dp_train_step" and settings.noise_multiplier
     if not changes and not noisy:
         return None, {}
-    settings = replace(settings, noise_multiplier=0.0, options={**settings.options, **changes})
+    still_options = {**settings.options, **changes}
+    settings = replace(settings, noise_multiplier=0.0, options=still_options, **framework.UNDUMPED)
     program = build_model(framework, spec, load_apply(folder, request["framework"]), request, settings)
     return program, {**changes, "noise_multiplier": 0.0} if noisy else changes
 
