@@ -10,6 +10,7 @@ Importing it imports neither jax nor tensorflow, nor pandas or matplotlib.
 
 from __future__ import annotations
 
+from xlacompare.attribution import Attribution, attribute, attribute_folders
 from xlacompare.census import Census, census
 from xlacompare.compare import compare, diff_paths
 from xlacompare.diff import Diff, diff
@@ -53,6 +54,10 @@ __all__ = [
     "Diff",
     "diff",
     "diff_paths",
+    # Attributing
+    "Attribution",
+    "attribute",
+    "attribute_folders",
     # Compiling
     "DumpRequest",
     "DumpResult",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,14 @@ def test_two_folders_without_passes_and_with_two_inputs_cannot_be_told_apart(tmp
     found = attribute_folders(left, write_dump(tmp_path / "b", NEGATED, {}, SQUARE))
     assert found.verdict == "unknown"
     assert "cannot be told" in attribution_markdown(found)
+
+
+def test_the_result_is_a_table_a_page_and_a_document(tmp_path: Path) -> None:
+    folders = write_dump(tmp_path / "a", SPELLED, {}, NEGATED), write_dump(tmp_path / "b", SPELLED, {}, SQUARE)
+    found = attribute_folders(*folders)
+    assert list(found.to_pandas()["kernels"]) == [3, 2]
+    assert "whose doing?" in found._repr_html_()
+    assert json.loads(found.to_json())["verdict"] == "compiler"
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -127,8 +127,8 @@ def frontend_sentences(found: Attribution) -> Iterator[Sentence]:
         alone = sum(_total(made) for made in (frontends.left_only, frontends.right_only))
         if alone:
             yield (
-                f"After {compiler} has simplified and fused both, {_count(alone, 'operation')} that cost something"
-                f" are still on one side alone:",
+                f"After {compiler} has simplified and fused both, {_count(alone, 'operation')} "
+                f"{'is' if alone == 1 else 'are'} still on one side alone, not counting those that cost nothing:",
             )
         elif counts["left_only"] or counts["right_only"]:
             yield (f"All of that was spelling: after {compiler} has simplified both, nothing is on one side alone.",)

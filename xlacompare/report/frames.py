@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+from xlacompare.attribution import Attribution
+from xlacompare.attribution.cells import MEASURES
 from xlacompare.census import Census
 from xlacompare.diff import Diff
 from xlacompare.dump import DumpResult
@@ -48,6 +50,13 @@ def _(result: Diff) -> DataFrame:
         only = {side: len(kernel[f"{side}_only_operations"]) for side in ("left", "right")}
         rows.append({**kernel, "left_only_operations": only["left"], "right_only_operations": only["right"]})
     return _frame(rows)
+
+
+@to_pandas.register(Attribution)
+def _(result: Attribution) -> DataFrame:
+    rows = [cell.to_json_dict() for cell in result.cells]
+    columns = ("frontend", "compiler", *MEASURES, "signature", "why_not")
+    return _frame([{name: row[name] for name in columns} for row in rows])
 
 
 def _module_row(module: Census) -> dict[str, Any]:

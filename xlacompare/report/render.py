@@ -8,6 +8,7 @@ from functools import singledispatch
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from xlacompare.attribution import Attribution
 from xlacompare.census import Census
 from xlacompare.diff import Diff
 from xlacompare.dump import DumpResult
@@ -49,6 +50,13 @@ def _(result: Diff) -> RenderableType:
     from xlacompare.report.diff_text import diff_text
 
     return diff_text(result)
+
+
+@renderable.register(Attribution)
+def _(result: Attribution) -> RenderableType:
+    from xlacompare.report.attribution import attribution_text
+
+    return attribution_text(result)
 
 
 def html(result: Result) -> str:
