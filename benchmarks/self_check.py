@@ -50,8 +50,8 @@ def markdown(checks: list[Check], model: str, variant: str) -> str:
     lines = [
         "# Self checks",
         "",
-        f"`{command}`, many times, on {machine}, made by `benchmarks/self_check.py`. Both sides are the same program, so",
-        "every verdict of faster or slower is false; one in twenty is what 95 % allows.",
+        f"`{command}`, many times, on {machine}, made by `benchmarks/self_check.py`.",
+        "Both sides are the same program, so every verdict of faster or slower is false; one in twenty is allowed.",
         "",
         "| column | runs | false verdicts | no difference | inconclusive | median width of the interval |",
         "| --- | --- | --- | --- | --- | --- |",
