@@ -31,6 +31,24 @@ def test_against_xlas_own_cost_analysis(tmp_path: Path) -> None:
     check_where_xlas_own_is_wrong(analysed)
 
 
+@pytest.mark.jax
+@pytest.mark.slow
+def test_every_model_pair_against_xlas_own_cost_analysis(tmp_path: Path) -> None:
+    """Loops taken once, as XLA does, the sums are the same; loops times their length they are larger."""
+    analysed = trace_programs("jax", Path(__file__).parent / "programs_zoo.py", tmp_path)
+    compared = 0
+    for name, program in analysed.items():
+        (module,) = read_text(program.text)
+        once = module_cost(module, "once")
+        # XLA adds -1 for each library call that it does not know.
+        flops = program.cost.get("flops", 0) + program.text.count("custom_call_target=")
+        assert abs(once.known_flops - flops) <= 0.01 * flops, name
+        assert once.known_transcendentals == program.cost.get("transcendentals", 0), name
+        assert module_cost(module).known_flops >= once.known_flops or module_cost(module).unknown, name
+        compared += 1
+    assert compared >= 45
+
+
 def check_where_xlas_own_is_wrong(analysed: dict[str, Traced]) -> None:
     def of(name: str, scope: str = "weighted") -> Cost:
         return module_cost(read_text(analysed[name].text)[0], scope)

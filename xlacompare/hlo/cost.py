@@ -107,25 +107,27 @@ def module_cost(module: Module, scope: str = "weighted") -> Cost:
 
     Args:
         module: the module.
-        scope: "entry" for ENTRY's own kernels; "reachable" for those of calls, loops and conditionals once each,
-            which is nearest to what XLA's own cost analysis tells; "weighted" for loops times their length.
+        scope: "entry" for ENTRY's own kernels; "reachable" for those of calls, loops and conditionals once each;
+            "weighted" for loops times their length; "once" for every loop once, also one that was compiled into a
+            kernel, which is how XLA's own cost analysis counts.
 
     Raises:
         UsageError: another scope.
     """
-    reckoner = _Reckoner()
+    reckoner = _Reckoner(every_loop_once=scope == "once")
     if scope == "entry":
         kernels = [each for each in module.entry.instructions if not is_free(each.opcode) and not is_container(each)]
         return _total(map(reckoner.instruction, kernels))
-    if scope not in ("reachable", "weighted"):
-        raise UsageError(f"There is no scope {scope!r}; it is one of entry, reachable, weighted.")
+    if scope not in ("once", "reachable", "weighted"):
+        raise UsageError(f"There is no scope {scope!r}; it is one of entry, reachable, weighted, once.")
     return reckoner.steps(module.entry, weighted=scope == "weighted")
 
 
 class _Reckoner:
     """Costs of computations, each worked out once, however often it is called."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, every_loop_once: bool = False) -> None:
+        self._every_loop_once = every_loop_once
         self._steps: dict[tuple[Computation, bool], Cost] = {}
         self._arithmetic: dict[Computation, tuple[Arithmetic, tuple[str, ...]]] = {}
         self._depth = 0
@@ -163,7 +165,7 @@ class _Reckoner:
             computation, with_loops = item
             for each in computation.instructions:
                 # A small call is one kernel, and costs what its loop does per launch in every scope.
-                inner = with_loops or is_small_call(each)
+                inner = with_loops or self._has_its_loops(each)
                 found = [(branch.computation, inner) for branch in _run_by(each)]
                 stack += [each for each in found if each not in opened]
         return self._steps[entry, weighted]
@@ -199,8 +201,11 @@ class _Reckoner:
                 costs.append(self.instruction(each))
         return _total(costs)
 
+    def _has_its_loops(self, instruction: Instruction) -> bool:
+        return is_small_call(instruction) and not self._every_loop_once
+
     def _container(self, instruction: Instruction, inner: Iterable[Branch], *, weighted: bool) -> Cost:
-        weighted = weighted or is_small_call(instruction)
+        weighted = weighted or self._has_its_loops(instruction)
         # What a circle of calls, which only broken text has, comes back to costs nothing more.
         known = [(branch, self._steps.get((branch.computation, weighted), Cost())) for branch in inner]
         if not known:
