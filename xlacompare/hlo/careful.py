@@ -13,6 +13,7 @@ from sys import intern
 from typing import NamedTuple
 
 from xlacompare.hlo.attributes import COMPUTATION_ROLES, value_end
+from xlacompare.hlo.names import FreeNames
 from xlacompare.hlo.nested import NestedOperands
 from xlacompare.hlo.operands import LITERAL_OPCODES
 from xlacompare.hlo.source import UNCLOSED, Source
@@ -99,21 +100,22 @@ def _signature_end(source: Source, at: int) -> int:
     return at
 
 
-def read_body(source: Source, start: int, end: int, taken: set[str] | None = None) -> Parsed:
+def read_body(source: Source, start: int, end: int, names: FreeNames | None = None, *, is_bare: bool = False) -> Parsed:
     """Read instructions from `start` to `end` of the mask.
 
     Args:
         source: the text.
         start: where the first instruction may start.
         end: where the body ends.
-        taken: names that computations have; those of inline ones are added.
+        names: what computations are called; inline ones take theirs from it.
+        is_bare: stop at the first thing that is no instruction, where a body leaves it out with a doubt.
     """
-    return _BodyReader(source, start, end, set() if taken is None else taken).read()
+    return _BodyReader(source, start, end, names or FreeNames()).read(is_bare=is_bare)
 
 
 class _BodyReader:
-    def __init__(self, source: Source, start: int, end: int, taken: set[str]) -> None:
-        self.taken = taken
+    def __init__(self, source: Source, start: int, end: int, names: FreeNames) -> None:
+        self.names = names
         self.source = source
         self.text, self.mask, self.brackets = source.text, source.mask, source.brackets
         self.at, self.end = start, end
@@ -121,7 +123,7 @@ class _BodyReader:
         self.parsed = Parsed([], [], [], [], [], end)
         self.nested: NestedOperands | None = None
 
-    def read(self) -> Parsed:
+    def read(self, *, is_bare: bool) -> Parsed:
         mask = self.mask
         while True:
             blank = _BLANK.match(mask, self.at, self.end)
@@ -131,7 +133,7 @@ class _BodyReader:
             before = self.at
             started = _START.match(mask, self.at, self.end)
             if started is None or not self._instruction(started):
-                if self._looks_like_the_next_computation(before):
+                if is_bare or self._looks_like_the_next_computation(before):
                     return self.parsed._replace(stop=before)
                 self._skip_line(before)
 
@@ -255,11 +257,7 @@ class _BodyReader:
         return "{" + ", ".join(references) + "}"
 
     def _inline_one(self, start: int, close: int, name: str) -> str:
-        free, count = name, 0
-        while free in self.taken:
-            count += 1
-            free = f"{name}.{count}"
-        self.taken.add(free)
+        free = self.names.free(name)
         self.parsed.inline.append(Inline(free, start + 1, close))
         return f"%{free}"
 

@@ -45,7 +45,8 @@ class Computation:
         is_bare: whether its instructions stand in the text without a computation around them.
         is_inline: whether it is written inside an attribute of another computation's instruction.
         is_implied: whether the text does not hold it: what the short form of an async operation calls.
-        written_as: opcode and attributes, by instruction name, of what was written in that short form.
+        written_as: opcode and attributes, by instruction name, of what was written in that short form; an empty
+            opcode for a parameter that the text only implies.
     """
 
     __slots__ = (

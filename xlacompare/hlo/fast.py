@@ -34,31 +34,32 @@ _OPEN_AT_LINE_END = re.compile(r"\{[ \t\r]*\n")
 Quick = tuple[str, str, str, str, int, int, list[str], int]
 
 
-def take_computation(text: str, position: int) -> Quick | None:
-    """Return the computation that starts at `position`; None where it is not in the printer's form.
+def take_computation(text: str, position: int) -> Quick | int:
+    """Return the computation that starts at `position`, or an offset where it is not in the printer's form.
 
-    Its instructions are not read, only checked: see `read_rows`.
+    Its instructions are not read, only checked: see `read_rows`. Before the offset no computation in this form can
+    start, so that nobody searches the same stretch for its end again and again.
     """
     line_end = text.find("\n", position)
     # Looked at before the regular expression, which would try every arrow of a line that ends otherwise.
     if line_end < 1 or text[line_end - 1] != "{":
-        return None
+        return position
     header = _HEADER.match(text, position)
     if header is None:
-        return None
+        return position
     start = header.end()
     end = text.find("\n}", start - 1) + 1
     if end <= 0:
-        return None
+        return len(text)
     attributes, next_position = "", end + 3
     if not text.startswith("}\n\n", end):
         tail = _TAIL.match(text, end)
         if tail is None:
-            return None
+            return end
         attributes, next_position = tail[1], tail.end()
     opcodes = _opcodes(text[start:end])
     if opcodes is None:
-        return None
+        return end
     entry, name, signature = header.groups("")
     return entry, name, signature, attributes, start, end, opcodes, next_position
 

@@ -11,6 +11,7 @@ from xlacompare.hlo.collector import collector_paused
 from xlacompare.hlo.computation import Body, Computation, Row
 from xlacompare.hlo.desugar import expand, is_short_form
 from xlacompare.hlo.instruction import Instruction
+from xlacompare.hlo.names import FreeNames
 from xlacompare.hlo.source import HloWarning, Source
 from xlacompare.hlo.stack_frames import StackFrames
 
@@ -39,6 +40,7 @@ class Module:
         self.computations: list[Computation] = []
         self.by_name: dict[str, Computation] = {}
         self._entry: Computation | None = None
+        self._names: FreeNames | None = None
         self._warnings: dict[HloWarning, None] = {}
 
     @property
@@ -126,10 +128,9 @@ class Module:
 
     def new_computation(self, name: str, rows: list[Row], opcodes: list[str], offset: int) -> Computation:
         """Return a computation that the text implies at `offset`, under a free name, not yet in `computations`."""
-        free, count = name, 0
-        while free in self.by_name:
-            count += 1
-            free = f"{name}.{count}"
+        if self._names is None:
+            self._names = FreeNames(set(self.by_name))
+        free = self._names.free(name)
         computation = Computation(self, free, opcodes, Body(offset, offset, rows, [offset] * len(rows)))
         computation.is_implied = True
         self.by_name[free] = computation

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from xlacompare.hlo.names import FreeNames
 from xlacompare.hlo.operands import LITERAL_OPCODES
 from xlacompare.hlo.source import UNCLOSED, Source
 
@@ -38,8 +39,7 @@ class NestedOperands:
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self.text, self.mask, self.brackets = source.text, source.mask, source.brackets
-        self._taken = set(_NAME.findall(self.mask, start, end))
-        self._counts: dict[str, int] = {}
+        self._names = FreeNames(set(_NAME.findall(self.mask, start, end)))
         self._elements: dict[str, str] = {}
         self._found: list[tuple[_Row, str, int]] = []
 
@@ -99,7 +99,7 @@ class NestedOperands:
 
     def _finish(self, frame: _Frame, literal: str | None = None) -> str:
         operands = ", ".join(frame.pieces) if literal is None else literal
-        name = self._free_name(frame.opcode)
+        name = self._names.free(frame.opcode)
         self._found.append((("", name, frame.shape, operands, ""), frame.opcode, frame.offset))
         return f"%{name}"
 
@@ -107,16 +107,8 @@ class NestedOperands:
         for index in indices[1:].split("#"):
             key = f"{name}#{index}"
             if key not in self._elements:
-                self._elements[key] = self._free_name("get-tuple-element")
+                self._elements[key] = self._names.free("get-tuple-element")
                 row = ("", self._elements[key], "", f"%{name}", f", index={index}")
                 self._found.append((row, "get-tuple-element", offset))
             name = self._elements[key]
         return f"%{name}"
-
-    def _free_name(self, opcode: str) -> str:
-        while True:
-            count = self._counts[opcode] = self._counts.get(opcode, -1) + 1
-            name = f"{opcode}.{count}" if count else opcode
-            if name not in self._taken:
-                self._taken.add(name)
-                return name

@@ -67,6 +67,8 @@ def _body_pieces(computation: Computation, *, cut: bool) -> list[str]:
         opcode, attributes = computation.written_as.get(
             instruction.name, (instruction.opcode, instruction.attribute_text)
         )
+        if not opcode:
+            continue
         pieces.append(_head(instruction, opcode, root=computation.root is instruction and not computation.is_bare))
         at = 0
         if cut:

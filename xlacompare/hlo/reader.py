@@ -8,9 +8,11 @@ from pathlib import Path
 from xlacompare.errors import NotHloError
 from xlacompare.hlo import careful, fast
 from xlacompare.hlo.attributes import value_end
+from xlacompare.hlo.bare import implied_parameters
 from xlacompare.hlo.collector import collector_paused
 from xlacompare.hlo.computation import Body, Computation
 from xlacompare.hlo.module import Module
+from xlacompare.hlo.names import FreeNames
 from xlacompare.hlo.sniff import decode, refuse_other_formats
 from xlacompare.hlo.source import UNCLOSED, Source
 from xlacompare.hlo.stack_frames import TABLE_NAMES
@@ -64,6 +66,7 @@ def read_text(text: str, *, file: str | None = None, strict: bool = False) -> li
         NotHloError: the text is something else, which the message names.
         HloError: no module could be read, or `strict` and there is a doubt.
     """
+    refuse_other_formats(text, file)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if _LOG_PREFIX.search(text[:4096]) is not None:
@@ -73,7 +76,6 @@ def read_text(text: str, *, file: str | None = None, strict: bool = False) -> li
     with collector_paused():
         modules = _with_computations(_FileReader(source).read())
     if not modules:
-        refuse_other_formats(text, file)
         message = "no HLO in it: neither a HloModule line nor a computation"
         if strict or file is None or not file.endswith(_HLO_SUFFIXES):
             raise NotHloError(message, file=file)
@@ -106,8 +108,9 @@ class _FileReader:
         self.module: Module | None = None
         self.in_junk = False
         self.split_at = 0
+        self.quick_from = 0
         # Names of the file's computations, for those that must be invented.
-        self.taken: set[str] = set()
+        self.names = FreeNames()
 
     def read(self) -> list[Module]:
         text, size = self.text, len(self.text)
@@ -152,8 +155,9 @@ class _FileReader:
         """Take as many computations in the printer's form as follow one another."""
         text, start = self.text, self.at
         while True:
-            quick = fast.take_computation(text, self.at)
-            if quick is None:
+            quick = fast.take_computation(text, self.at) if self.at >= self.quick_from else self.quick_from
+            if isinstance(quick, int):
+                self.quick_from = quick
                 return self.at > start
             entry, name, signature, attributes, body_start, body_end, opcodes, self.at = quick
             computation = Computation(self._current(), name, opcodes, Body(body_start, body_end), signature, attributes)
@@ -187,7 +191,7 @@ class _FileReader:
             return False
         close = self.source.brackets.close(header.brace)
         end = close if close != UNCLOSED else len(self.text)
-        parsed = careful.read_body(self.source, header.brace + 1, end, self.taken)
+        parsed = careful.read_body(self.source, header.brace + 1, end, self.names)
         if not parsed.rows and close == UNCLOSED:
             return False
         module = self._current()
@@ -220,13 +224,16 @@ class _FileReader:
 
     def _bare_instructions(self) -> bool:
         """Instructions without a computation around them: XLA takes these too."""
-        parsed = careful.read_body(self.source, self.at, len(self.text), self.taken)
+        parsed = careful.read_body(self.source, self.at, len(self.text), self.names, is_bare=True)
         if not parsed.rows or parsed.offsets[0] != self.at:
             return False
         self._inline(parsed)
-        body = Body(self.at, parsed.stop, parsed.rows, parsed.offsets)
-        computation = Computation(self._current(), "entry", parsed.opcodes, body)
+        parameters, rows = implied_parameters(parsed.rows, parsed.opcodes)
+        body = Body(self.at, parsed.stop, parameters + rows, [self.at] * len(parameters) + parsed.offsets)
+        opcodes = ["parameter"] * len(parameters) + parsed.opcodes
+        computation = Computation(self._current(), "entry", opcodes, body)
         computation.is_bare = True
+        computation.written_as = {row[1]: ("", "") for row in parameters}
         self._add(computation, False)
         self._keep_doubts(parsed)
         self.at = parsed.stop
@@ -237,7 +244,7 @@ class _FileReader:
         waiting = list(parsed.inline)
         while waiting:
             inline = waiting.pop(0)
-            inner = careful.read_body(self.source, inline.start, inline.end, self.taken)
+            inner = careful.read_body(self.source, inline.start, inline.end, self.names)
             waiting.extend(inner.inline)
             body = Body(inline.start, inline.end, inner.rows, inner.offsets)
             computation = Computation(self._current(), inline.name, inner.opcodes, body)
@@ -263,7 +270,7 @@ class _FileReader:
                 module.doubt(self.at, "a second ENTRY computation; the first one is the module's entry")
         computation.module = module
         computation.is_entry = entry
-        self.taken.add(computation.name)
+        self.names.taken.add(computation.name)
         module.add(computation, entry=entry)
 
     def _split(self) -> Module:
