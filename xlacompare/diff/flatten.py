@@ -113,7 +113,9 @@ class _Walk:
         return node
 
     def unknown(self, instruction: Instruction) -> int:
-        return self.add(Kind.UNKNOWN, self.label_numbers.number("unknown"), (), instruction)
+        return self.add(
+            Kind.UNKNOWN, self.label_numbers.number(("unknown", *_form(instruction.shape))), (), instruction
+        )
 
     def operation(self, instruction: Instruction, operands: list[int], kernel: Kernel | None) -> int:
         """Return the node of a primitive operation, and note that it stands in `kernel`."""

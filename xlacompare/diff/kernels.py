@@ -103,9 +103,8 @@ class _Grouping:
     def likeness(self, pair: tuple[int, int]) -> float:
         return 2 * self.overlap[pair] / max(self.sizes[pair[0]] + self.sizes[pair[1]], 1e-9)
 
-    def group(self) -> None:
+    def group(self, paired: set[int]) -> None:
         """Pair the kernels that are most alike, then put every other kernel to the one that shares most of its work."""
-        paired: set[int] = set()
         for pair in sorted(self.overlap, key=lambda pair: (-round(self.likeness(pair), 9), pair)):
             if paired.isdisjoint(pair) and self.share(pair) >= LEAST_SHARE:
                 paired.update(pair)
@@ -119,18 +118,25 @@ class _Grouping:
             if shared > 0.009 * LEAST_SHARE:
                 self.join(-other, kernel)
 
-    def pair_copies(self) -> None:
-        """Pair kernels without an operation inside, which only move a value, by the value."""
+    def pair_equals(self) -> set[int]:
+        """Pair kernels that hold the same operations on the same inputs, in order where several do; return them."""
         matching = self.matching
         waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
         for kernel in reversed(matching.right.kernels):
-            if not kernel.operations:
-                waiting[_moves(kernel, kernel.inputs)].append(self.count_left + kernel.index)
+            waiting[_content(kernel, kernel.operations, kernel.inputs)].append(self.count_left + kernel.index)
+        paired: set[int] = set()
+        to_right = matching.to_right
         for kernel in matching.left.kernels:
-            if not kernel.operations:
-                partners = waiting.get(_moves(kernel, [matching.to_right[node] for node in kernel.inputs]))
-                if partners:
-                    self.join(kernel.index, partners.pop())
+            partners = waiting.get(
+                _content(
+                    kernel, [to_right[node] for node in kernel.operations], [to_right[node] for node in kernel.inputs]
+                )
+            )
+            if partners:
+                pair = kernel.index, partners.pop()
+                self.join(*pair)
+                paired.update(pair)
+        return paired
 
     def groups(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
@@ -143,17 +149,17 @@ class _Grouping:
         return sorted(pairs, key=lambda pair: (pair[0][0] if pair[0] else pair[1][0] * scale, pair))
 
 
-def _moves(kernel: Kernel, values: Iterable[int]) -> tuple[object, ...]:
-    return (kernel.kernel_class, *values)
+def _content(kernel: Kernel, operations: Iterable[int], inputs: Iterable[int]) -> tuple[object, ...]:
+    return (tuple(sorted(operations)), tuple(inputs) if not kernel.operations else (), kernel.kernel_class == "copy")
 
 
 def group_kernels(matching: Matching) -> list[KernelGroup]:
     """Return every kernel of either side in exactly one group, in the left side's schedule order."""
     grouping = _Grouping(matching)
     trivial = trivial_nodes(matching.left), trivial_nodes(matching.right)
+    paired = grouping.pair_equals()
     grouping.weigh(trivial[0])
-    grouping.group()
-    grouping.pair_copies()
+    grouping.group(paired)
     return [_judge(matching, left, right, trivial) for left, right in grouping.groups()]
 
 

@@ -95,7 +95,7 @@ def seeds_of(matching: Matching) -> tuple[dict[int, int], dict[int, int]]:
     seeds: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for side, (graph, partner) in enumerate(((matching.left, matching.to_right), (matching.right, matching.to_left))):
         for node, kind in enumerate(graph.kinds):
-            if kind in (Kind.PARAMETER, Kind.CARRIED, Kind.UNKNOWN):
+            if kind in (Kind.PARAMETER, Kind.CARRIED):
                 # A pair is named by its left node; odd numbers keep what has no partner apart from it.
                 pair = node if side == 0 else partner[node]
                 seeds[side][node] = hash((7, pair)) if partner[node] >= 0 else hash((11 + side, node))
