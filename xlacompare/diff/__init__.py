@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator, Sequence
 
 from xlacompare.diff.flatten import flatten
 from xlacompare.diff.kernels import KernelGroup, group_kernels
@@ -35,15 +37,32 @@ def diff(
     Raises:
         UsageError: a pair names a parameter that is not there, or one parameter twice.
     """
-    numbers = Labels()
-    graphs = flatten(left, numbers), flatten(right, numbers)
-    known = known_pairs(graphs, pairs or (), left_parameters, right_parameters)
-    matching = match(*graphs, known)
+    with collector_paused():
+        numbers = Labels()
+        graphs = flatten(left, numbers), flatten(right, numbers)
+        known = known_pairs(graphs, pairs or (), left_parameters, right_parameters)
+        matching = match(*graphs, known)
+        groups = tuple(group_kernels(matching))
     return Diff(
         left=left,
         right=right,
         matching=matching,
-        groups=tuple(group_kernels(matching)),
+        groups=groups,
         parameters=parameter_table(matching, left_parameters, right_parameters),
         labels=labels or side_labels(left, right),
     )
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause Python's cycle collector: a diff makes millions of objects and no cycles to look for.
+
+    A collector that the caller has switched off stays so.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -10,7 +10,7 @@ once in about five million diffs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xlacompare.diff.graph import Graph, Kind
 
@@ -39,18 +39,12 @@ def upward(graph: Graph, seeds: Mapping[int, int]) -> list[int]:
     return colours
 
 
-def downward(
-    graph: Graph,
-    result_seeds: Mapping[int, int],
-    carried_seeds: Mapping[int, int],
-    keep: Mapping[int, int] | None = None,
-) -> list[int]:
+def downward(graph: Graph, result_seeds: Mapping[int, int], carried_seeds: Mapping[int, int]) -> list[int]:
     """Return per node the colour of what becomes of it, blind to the other operands of whatever reads it.
 
     Args:
         result_seeds: the colour of a result by its position.
         carried_seeds: the colour of a carried value, seen from what a trip makes of it.
-        keep: nodes whose colour is settled: they are seen as this number, whatever becomes of them.
     """
     sums = [0] * len(graph)
     for position, node in enumerate(graph.results):
@@ -59,7 +53,7 @@ def downward(
         sums[update] += hash((_UPDATE, carried_seeds.get(carried, 0)))
     labels, commutative, all_operands = graph.labels, graph.commutative, graph.operands
     for node in range(len(graph) - 1, -1, -1):
-        colour = keep[node] if keep is not None and node in keep else hash((labels[node], sums[node] & _MASK))
+        colour = hash((labels[node], sums[node] & _MASK))
         sums[node] = colour
         operands = all_operands[node]
         if commutative[node]:
@@ -74,32 +68,40 @@ def downward(
 
 def around(
     graph: Graph, readers: Readers, seeds: Mapping[int, int], nodes: Sequence[int], radius: int, labels: Sequence[int]
-) -> dict[int, int]:
-    """Return the colours of `nodes` after looking `radius` steps along operands and readers.
+) -> Iterator[dict[int, int]]:
+    """Yield the colours of `nodes` after looking 0, 1, … `radius` steps along operands and readers.
 
     Nodes in `seeds` are seen as their seed; nodes that are neither there nor in `nodes` as their label.
     """
-    colours = {node: labels[node] for node in nodes}
-    commutative = graph.commutative
+    inside = {node: labels[node] for node in nodes}
+    yield inside
+    commutative, all_operands, updates = graph.commutative, graph.operands, graph.updates
+    # What is seen from the nodes but keeps its colour is looked up once.
+    fixed: dict[int, int] = {}
+    rows = []
+    for node in nodes:
+        above = all_operands[node] if node not in updates else (*all_operands[node], updates[node])
+        below = readers[node]
+        for other in above:
+            if other not in inside and other not in fixed:
+                fixed[other] = seeds[other] if other in seeds else labels[other]
+        for other, _ in below:
+            if other not in inside and other not in fixed:
+                fixed[other] = seeds[other] if other in seeds else labels[other]
+        rows.append((node, above, below, commutative[node]))
     for _ in range(radius):
+        colours = {**fixed, **inside}
         fresh: dict[int, int] = {}
-        for node in nodes:
-            seen = [
-                seeds[operand] if operand in seeds else colours.get(operand, labels[operand])
-                for operand in graph.operands[node]
-            ]
-            update = graph.updates.get(node)
-            if update is not None:
-                seen.append(seeds[update] if update in seeds else colours.get(update, labels[update]))
-            if commutative[node]:
+        for node, above, below, plain in rows:
+            seen = [colours[other] for other in above]
+            if plain:
                 seen.sort()
-            below = 0
-            for reader, position in readers[node]:
-                colour = seeds[reader] if reader in seeds else colours.get(reader, labels[reader])
-                below += hash((_AROUND, colour, position))
-            fresh[node] = hash((colours[node], below & _MASK, *seen))
-        colours = fresh
-    return colours
+            read = 0
+            for other, position in below:
+                read += hash((_AROUND, colours[other], position))
+            fresh[node] = hash((colours[node], read & _MASK, *seen))
+        inside = fresh
+        yield inside
 
 
 def refined(graph: Graph, seeds: Mapping[int, int], rounds: int) -> tuple[list[int], list[int], dict[int, int]]:
@@ -116,7 +118,11 @@ def refined(graph: Graph, seeds: Mapping[int, int], rounds: int) -> tuple[list[i
     up: list[int] = []
     down: list[int] = []
     results: dict[int, int] = {}
+    classes = 0
     for _ in range(rounds):
+        if len(set(own.values())) == classes:
+            break
+        classes = len(set(own.values()))
         up = upward(graph, own)
         results = {position: up[node] for position, node in enumerate(graph.results)}
         down = downward(graph, results, own)

@@ -16,7 +16,7 @@ from xlacompare.diff.graph import Graph, Kind
 from xlacompare.diff.growth import Growth
 from xlacompare.diff.pairing import pair_carried, pair_parameters, pair_results
 
-AROUND_RADII = (3, 2, 1)
+MAX_RADIUS = 3
 MAX_ROUNDS = 4
 
 
@@ -70,7 +70,7 @@ def match(left: Graph, right: Graph, parameter_pairs: Iterable[tuple[int, int]] 
     strict = Growth(matching, readers, (left.labels, right.labels), "grown", 0.0)
     for _ in range(MAX_ROUNDS):
         found = strict.run()
-        found += sum(_match_around(matching, readers, radius) for radius in AROUND_RADII)
+        found += _match_around(matching, readers)
         if not found:
             break
     Growth(matching, readers, (left.loose, right.loose), "similar", 0.5).run()
@@ -120,15 +120,19 @@ def _match_downward(matching: Matching) -> None:
         matching.pair(left, right, "downward")
 
 
-def _match_around(matching: Matching, readers: tuple[Readers, Readers], radius: int) -> int:
-    """Match what has a neighbourhood of its own; return how many."""
-    colours = []
+def _match_around(matching: Matching, readers: tuple[Readers, Readers]) -> int:
+    """Match what has a neighbourhood of its own, wide neighbourhoods first; return how many."""
+    views: list[list[dict[int, int]]] = []
     for side, (graph, partner) in enumerate(((matching.left, matching.to_right), (matching.right, matching.to_left))):
         nodes = _open(matching, side)
         seeds = _SettledSeeds(partner, side)
-        colours.append(around(graph, readers[side], seeds, nodes, radius, graph.labels))
-    pairs = unique_pairs(colours[0], colours[1])
-    return sum(matching.pair(left, right, f"around {radius}") for left, right in pairs)
+        views.append(list(around(graph, readers[side], seeds, nodes, MAX_RADIUS, graph.labels)))
+    found = 0
+    for radius in range(MAX_RADIUS, 0, -1):
+        left = {node: colour for node, colour in views[0][radius].items() if matching.to_right[node] < 0}
+        right = {node: colour for node, colour in views[1][radius].items() if matching.to_left[node] < 0}
+        found += sum(matching.pair(one, other, f"around {radius}") for one, other in unique_pairs(left, right))
+    return found
 
 
 class _SettledSeeds(Mapping[int, int]):

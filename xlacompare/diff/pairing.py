@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 REFINE_ROUNDS = 3
 RADII = (6, 4, 3, 2, 1)
+MAX_RADIUS = RADII[0]
 # How many node visits telling equals apart may cost.
 BUDGET = 3_000_000
 
@@ -56,14 +57,11 @@ def pair_parameters(matching: Matching, readers: tuple[Readers, Readers], known:
     open_left = [node for node in left.parameters if matching.to_right[node] < 0]
     open_right = [node for node in right.parameters if matching.to_left[node] < 0]
     if open_left and open_right:
-        levels = []
-        for radius in RADII:
-            levels.append(
-                (
-                    _around_some(left, readers[0], open_left, radius, _pair_seeds(matching, 0)),
-                    _around_some(right, readers[1], open_right, radius, _pair_seeds(matching, 1)),
-                )
-            )
+        views = [
+            _around_some(graph, readers[side], nodes, MAX_RADIUS, _pair_seeds(matching, side))
+            for side, (graph, nodes) in enumerate(((left, open_left), (right, open_right)))
+        ]
+        levels = [(views[0][radius], views[1][radius]) for radius in RADII]
         for one, other in pair_by_levels(open_left, open_right, levels):
             matching.pair(one, other, "parameter")
         _pair_by_label(matching, open_left, open_right, "parameter")
@@ -122,8 +120,8 @@ def _pair_refined(matching: Matching) -> None:
 
 def _around_some(
     graph: Graph, readers: Readers, nodes: Sequence[int], radius: int, seeds: Mapping[int, int]
-) -> dict[int, int]:
-    """Return the colours of some nodes, looking no further than `radius` steps from them."""
+) -> list[dict[int, int]]:
+    """Return the colours of some nodes after 0, 1, … `radius` steps, looking no further than that from them."""
     near = set(nodes)
     edge = near
     for _ in range(radius):
@@ -131,8 +129,11 @@ def _around_some(
         step |= {reader for node in edge for reader, _ in readers[node]}
         edge = step - near
         near |= edge
-    colours = around(graph, readers, seeds, sorted(near - seeds.keys()), radius, graph.labels)
-    return {node: colours[node] for node in nodes}
+    inside = sorted(near - seeds.keys())
+    return [
+        {node: colours[node] for node in nodes}
+        for colours in around(graph, readers, seeds, inside, radius, graph.labels)
+    ]
 
 
 def pair_carried(matching: Matching, readers: tuple[Readers, Readers]) -> None:
@@ -146,15 +147,15 @@ def pair_carried(matching: Matching, readers: tuple[Readers, Readers]) -> None:
     full = [refined(graph, seeds[side], REFINE_ROUNDS)[2] for side, graph in enumerate((left, right))]
     views = [upward(graph, seeds[side]) for side, graph in enumerate((left, right))]
     levels: list[tuple[Mapping[int, Hashable], Mapping[int, Hashable]]] = [(full[0], full[1])]
+    near = [
+        _around_some(graph, readers[side], nodes, MAX_RADIUS, seeds[side])
+        for side, (graph, nodes) in enumerate(((left, ours), (right, theirs)))
+    ]
     for radius in RADII:
-        near = [
-            _around_some(graph, readers[side], nodes, radius, seeds[side])
-            for side, (graph, nodes) in enumerate(((left, ours), (right, theirs)))
-        ]
         levels.append(
             (
-                {node: (views[0][node], near[0][node]) for node in ours},
-                {node: (views[1][node], near[1][node]) for node in theirs},
+                {node: (views[0][node], near[0][radius][node]) for node in ours},
+                {node: (views[1][node], near[1][radius][node]) for node in theirs},
             )
         )
     for one, other in pair_by_levels(ours, theirs, levels):
@@ -180,7 +181,7 @@ def pair_results(matching: Matching, readers: tuple[Readers, Readers]) -> None:
         open_right = sorted(position for positions in waiting.values() for position in positions)
         for side, (graph, positions) in enumerate(((left, rest), (right, open_right))):
             nodes = [graph.results[position] for position in positions]
-            seen = _around_some(graph, readers[side], nodes, radius, {}) if nodes else {}
+            seen = _around_some(graph, readers[side], nodes, radius, {})[radius]
             views.append({position: seen[graph.results[position]] for position in positions})
         for one, other in pair_by_levels(rest, open_right, [(views[0], views[1])]):
             table.append((one, other))
