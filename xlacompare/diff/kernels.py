@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlacompare.diff.graph import Graph, Kernel, Kind
 from xlacompare.diff.matching import Matching
+from xlacompare.hlo import Instruction
 
 # Two kernels are a pair when they share at least this much of the smaller one's work.
 LEAST_SHARE = 0.3
 # An operation that stands in very many kernels says nothing about which kernel is which.
 MAX_PLACES = 1024
+# How many readers of a kernel are looked at to tell it from its equals.
+MAX_READERS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,39 +106,43 @@ class _Grouping:
     def likeness(self, pair: tuple[int, int]) -> float:
         return 2 * self.overlap[pair] / max(self.sizes[pair[0]] + self.sizes[pair[1]], 1e-9)
 
-    def group(self, paired: set[int]) -> None:
+    def group(self, equals: set[int]) -> None:
         """Pair the kernels that are most alike, then put every other kernel to the one that shares most of its work."""
+        paired = set(equals)
         for pair in sorted(self.overlap, key=lambda pair: (-round(self.likeness(pair), 9), pair)):
             if paired.isdisjoint(pair) and self.share(pair) >= LEAST_SHARE:
                 paired.update(pair)
                 self.join(*pair)
-        best: dict[int, tuple[float, int]] = {}
+        # A kernel that already has its equal is the last to take another one in.
+        best: dict[int, tuple[bool, float, int]] = {}
         for (left, right), shared in self.overlap.items():
             for kernel, other in ((left, right), (right, left)):
                 if kernel not in paired:
-                    best[kernel] = max(best.get(kernel, (0.0, 0)), (shared, -other))
-        for kernel, (shared, other) in sorted(best.items()):
+                    best[kernel] = max(best.get(kernel, (False, 0.0, 0)), (other not in equals, shared, -other))
+        for kernel, (_, shared, other) in sorted(best.items()):
             if shared > 0.009 * LEAST_SHARE:
                 self.join(-other, kernel)
 
     def pair_equals(self) -> set[int]:
-        """Pair kernels that hold the same operations on the same inputs, in order where several do; return them."""
+        """Pair kernels that hold the same operations, those of equal readers first; return all that were paired."""
         matching = self.matching
-        waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
-        for kernel in reversed(matching.right.kernels):
-            waiting[_content(kernel, kernel.operations, kernel.inputs)].append(self.count_left + kernel.index)
+        classes: dict[tuple[object, ...], tuple[list[Kernel], list[Kernel]]] = defaultdict(lambda: ([], []))
+        contents: tuple[dict[Instruction, tuple[object, ...]], ...] = ({}, {})
+        for side, graph in enumerate((matching.left, matching.right)):
+            for kernel in graph.kernels:
+                content = _content(kernel, matching.to_right if side == 0 else None)
+                classes[content][side].append(kernel)
+                contents[side][kernel.instruction] = content
         paired: set[int] = set()
-        to_right = matching.to_right
-        for kernel in matching.left.kernels:
-            partners = waiting.get(
-                _content(
-                    kernel, [to_right[node] for node in kernel.operations], [to_right[node] for node in kernel.inputs]
-                )
-            )
-            if partners:
-                pair = kernel.index, partners.pop()
-                self.join(*pair)
-                paired.update(pair)
+        for ours, theirs in classes.values():
+            if not ours or not theirs:
+                continue
+            pairs = list(zip(ours, theirs, strict=False))
+            if len(ours) > 1 or len(theirs) > 1:
+                pairs = _by_readers(ours, theirs, contents)
+            for one, other in pairs:
+                self.join(one.index, self.count_left + other.index)
+                paired.update((one.index, self.count_left + other.index))
         return paired
 
     def groups(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -149,17 +156,59 @@ class _Grouping:
         return sorted(pairs, key=lambda pair: (pair[0][0] if pair[0] else pair[1][0] * scale, pair))
 
 
-def _content(kernel: Kernel, operations: Iterable[int], inputs: Iterable[int]) -> tuple[object, ...]:
-    return (tuple(sorted(operations)), tuple(inputs) if not kernel.operations else (), kernel.kernel_class == "copy")
+def _content(kernel: Kernel, to_right: Sequence[int] | None) -> tuple[object, ...]:
+    """Return what a kernel holds, in the right side's nodes: its operations, or what it moves where it has none."""
+    nodes: Sequence[int] = kernel.operations or kernel.inputs
+    if to_right is not None:
+        nodes = [to_right[node] for node in nodes]
+    return (tuple(sorted(nodes)) if kernel.operations else tuple(nodes), kernel.kernel_class == "copy")
+
+
+def _by_readers(
+    ours: list[Kernel], theirs: list[Kernel], contents: tuple[dict[Instruction, tuple[object, ...]], ...]
+) -> list[tuple[Kernel, Kernel]]:
+    """Pair kernels of equal content: those whose readers are of equal content too, then in order."""
+    waiting: dict[object, list[Kernel]] = defaultdict(list)
+    for kernel in reversed(theirs):
+        waiting[_readers(kernel, contents[1])].append(kernel)
+    pairs, rest = [], []
+    for kernel in ours:
+        partners = waiting.get(_readers(kernel, contents[0]))
+        if partners:
+            pairs.append((kernel, partners.pop()))
+        else:
+            rest.append(kernel)
+    taken = {id(other) for _, other in pairs}
+    return pairs + list(zip(rest, [kernel for kernel in theirs if id(kernel) not in taken], strict=False))
+
+
+def _readers(kernel: Kernel, contents: dict[Instruction, tuple[object, ...]]) -> object:
+    """Return a hash of what reads a kernel's value in its own computation; renamings are looked through."""
+    found = 0
+    stack = [kernel.instruction]
+    seen: set[Instruction] = set()
+    while stack and len(seen) < MAX_READERS:
+        instruction = stack.pop()
+        if instruction.is_root:
+            found += hash("root")
+        for user in instruction.users:
+            if user in seen:
+                continue
+            seen.add(user)
+            if user in contents:
+                found += hash((2, contents[user]))
+            else:
+                stack.append(user)
+    return found
 
 
 def group_kernels(matching: Matching) -> list[KernelGroup]:
     """Return every kernel of either side in exactly one group, in the left side's schedule order."""
     grouping = _Grouping(matching)
     trivial = trivial_nodes(matching.left), trivial_nodes(matching.right)
-    paired = grouping.pair_equals()
+    equals = grouping.pair_equals()
     grouping.weigh(trivial[0])
-    grouping.group(paired)
+    grouping.group(equals)
     return [_judge(matching, left, right, trivial) for left, right in grouping.groups()]
 
 
@@ -218,6 +267,7 @@ def _differences(matching: Matching, left: int, right: int, held: Sequence[Seque
     elif one.instruction.fusion_kind != other.instruction.fusion_kind:
         notes.append("fusion kind")
     to_right = matching.to_right
+    inside = set(held[0])
     for node in held[0]:
         partner = to_right[node]
         if partner < 0 or graphs[0].labels[node] != graphs[1].labels[partner]:
@@ -225,7 +275,7 @@ def _differences(matching: Matching, left: int, right: int, held: Sequence[Seque
             break
     if {to_right[node] for node in held[0]} != set(held[1]):
         notes.append("constants")
-    if any(not _wired_alike(matching, node) for node in held[0]):
+    if any(not _wired_alike(matching, node, inside) for node in held[0]):
         notes.append("operands")
     counts = [
         sum(graph.places[node].count(index) for node in nodes)
@@ -242,13 +292,27 @@ def _differences(matching: Matching, left: int, right: int, held: Sequence[Seque
     return tuple(notes)
 
 
-def _wired_alike(matching: Matching, node: int) -> bool:
+def _wired_alike(matching: Matching, node: int, inside: set[int]) -> bool:
+    """Whether an operation reads the same on both sides; anything from outside that has no partner will do."""
     partner = matching.to_right[node]
     if partner < 0:
         return True
-    ours = [matching.to_right[operand] for operand in matching.left.operands[node]]
+    operands = matching.left.operands[node]
+    ours = [matching.to_right[operand] for operand in operands]
     theirs = list(matching.right.operands[partner])
-    return sorted(ours) == sorted(theirs) if matching.left.commutative[node] else ours == theirs
+    if matching.left.commutative[node]:
+        ours.sort()
+        theirs.sort()
+        strangers = [operand for operand in operands if matching.to_right[operand] < 0 and operand not in inside]
+        extra = [other for other in theirs if matching.to_left[other] < 0]
+        if strangers and len(strangers) == len(extra):
+            ours = [other for other in ours if other >= 0]
+            theirs = [other for other in theirs if matching.to_left[other] >= 0]
+        return ours == theirs
+    return len(ours) == len(theirs) and all(
+        one == other or (one < 0 and operand not in inside and matching.to_left[other] < 0)
+        for operand, one, other in zip(operands, ours, theirs, strict=True)
+    )
 
 
 def _library(kernel: Kernel) -> object:
