@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from xlacompare.bench.plan import Limits
+from benchmarks.planted_slowdown import write_model
+from xlacompare.bench.analysis import comparisons, summarize_columns
+from xlacompare.bench.plan import Column, Limits
 from xlacompare.bench.request import bench_plan
 from xlacompare.bench.run import read_run
 from xlacompare.bench.runner import carry_out, new_run
@@ -70,3 +73,22 @@ def test_throughput_and_pinning(tmp_path: Path) -> None:
     run = carry_out(new_run(plan), tmp_path / "run.json")
     assert [worker.details["cpus"] for worker in run.workers] == [[0], [0]]
     assert run.fairness["columns"]["jax"]["threads"] == {"pool": 1}
+
+
+@pytest.mark.tensorflow
+def test_a_large_program_is_not_dispatch_bound(tmp_path: Path, linear_copy: Path) -> None:
+    spec = linear_copy / "spec.py"
+    spec.write_text(spec.read_text().replace('"width": 5,', '"width": 4096,'))
+    run = carry_out(new_run(bench_plan(str(linear_copy), names=["tf"], rounds=1, limits=SHORT)), tmp_path / "run.json")
+    (summary,) = summarize_columns(run)
+    assert not summary.dispatch_bound
+
+
+@pytest.mark.slow
+@pytest.mark.jax
+def test_a_planted_slow_down_is_found_in_the_right_direction(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "chain")
+    plan = bench_plan(str(folder), variant="forward", names=["jax"], until_resolved=True, max_time_s=900.0)
+    sides = (Column("five", "jax"), Column("six", "jax", options=(("products", 6),)))
+    run = carry_out(new_run(replace(plan, columns=sides)), tmp_path / "run.json")
+    assert comparisons(run)[0].verdict == "faster"

@@ -54,6 +54,10 @@ def test_dispatch_bound_rows_are_tagged_and_the_summary_says_so() -> None:
     assert "tensorflow: dominated by Python dispatch; use --size large" in text
 
 
+def test_who_is_at_the_large_size_already_is_not_sent_there() -> None:
+    assert "use a larger --batch or" in rendered(make_run([31e-6] * 6, [205e-6] * 6, size="large")).replace("\n", " ")
+
+
 def sentence(run: Run) -> str:
     return comparison_sentence(run, comparisons(run)[0])
 

@@ -15,7 +15,7 @@ from xlacompare.bench.run import Run
 from xlacompare.report.markdown import markdown_code, markdown_escape, markdown_table
 from xlacompare.report.quantities import bytes_, plain, seconds, seconds_range
 
-DISPATCH_ADVICE = "dominated by Python dispatch; use --size large or --mode throughput before blaming fusion"
+DISPATCH_ADVICE = "dominated by Python dispatch; use {larger} or --mode throughput before blaming fusion"
 STEADY_HEADER = ("", "median", "p25…p75", "processes", "floor", "")
 PHASE_HEADER = ("", "import", "trace", "lower", "compile", "first run", "peak mem", "cores")
 SHOWN_PHASES = ("import", "trace", "lower", "compile", "first_run")
@@ -98,7 +98,8 @@ def remarks(run: Run, summaries: Sequence[ColumnSummary], pairs: Sequence[Compar
     found = []
     bound = [summary.name for summary in summaries if summary.dispatch_bound]
     if bound:
-        found.append(f"{', '.join(bound)}: {DISPATCH_ADVICE}.")
+        larger = "a larger --batch" if run.plan.size_name == "large" else "--size large"
+        found.append(f"{', '.join(bound)}: {DISPATCH_ADVICE.format(larger=larger)}.")
     if run.plan.self_check and pairs:
         found.append(_resolution(run, pairs[0]))
     if any(summary.derived for summary in summaries):
