@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.model_folders import write_model
 from xlacompare.attribution import Attribution, attribute, attribute_folders
 from xlacompare.cli.main import main
 from xlacompare.dump import dump_request
+from xlacompare.dumps import check_manifest, read_manifest
 from xlacompare.report.attribution import attribution_markdown, sections
 from xlacompare.report.attribution_words import answer
 
@@ -103,13 +105,23 @@ def test_what_is_kept_can_be_attributed_again_from_its_texts(mlp: tuple[Attribut
     compilers = attribute_folders(kept / "jax-by-jax", kept / "jax-by-tensorflow")
     assert compilers.verdict == "compiler"
     assert "dot-library-rewriter" in str(compilers.to_json_dict()["pipelines"])
-    # Two programs under one: what differs came with the inputs, and which compiler it was nobody says.
+    # Two programs under one, as both manifests say.
     frontends = attribute_folders(kept / "jax-by-jax", kept / "tensorflow-by-jax")
-    assert frontends.verdict == "unknown"
-    assert any("no manifest.json" in sentence for sentence in frontends.unable)
+    assert frontends.verdict == "frontend"
+    manifest = read_manifest(kept / "tensorflow-by-jax")
+    assert (manifest.framework, manifest.extra["frontend"]) == ("jax", "tensorflow")
+    assert not check_manifest(kept / "tensorflow-by-jax", manifest)
+    # Without them nobody knows whether it was one compiler, and the passes say only that the inputs differ.
+    for cell in ("jax-by-jax", "tensorflow-by-jax"):
+        copy = shutil.copytree(kept / cell, kept.parent / "bare" / cell)
+        (copy / "manifest.json").unlink()
+    bare = attribute_folders(kept.parent / "bare" / "jax-by-jax", kept.parent / "bare" / "tensorflow-by-jax")
+    assert bare.verdict == "unknown"
+    assert any("no manifest.json" in sentence for sentence in bare.unable)
     same = attribute_folders(kept / "jax-by-jax", kept / "jax-by-jax")
     assert same.verdict == "none"
     assert not same.unable
+    assert sorted(path.name for path in kept.parent.iterdir()) == ["attribution", "bare"]
 
 
 def test_a_planted_frontend_difference_is_the_frontends_doing(tmp_path: Path) -> None:

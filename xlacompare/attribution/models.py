@@ -17,6 +17,7 @@ from xlacompare.attribution.columns import Column, Places, name_columns
 from xlacompare.attribution.compilers import compare_compilers
 from xlacompare.attribution.control import Control, RawCell, check_cells, run_control, time_cells
 from xlacompare.attribution.frontends import compare_frontends
+from xlacompare.attribution.keeping import describe_cells
 from xlacompare.attribution.options import option_differences
 from xlacompare.attribution.passes import PipelineDiff, compare_pipelines
 from xlacompare.attribution.pipeline import Step, read_pipeline
@@ -25,7 +26,7 @@ from xlacompare.attribution.trials import TrialPlan, try_options
 from xlacompare.attribution.verdict import AnyCell, Verdict, judge
 from xlacompare.dump import DumpRequest, dump_home
 from xlacompare.dumps import check_free, publish
-from xlacompare.errors import DumpError, HloError, UsageError
+from xlacompare.errors import DumpError, HloError, UsageError, WorkerFailed
 from xlacompare.parity import Parity, compare_outputs
 from xlacompare.worker.launch import DISPLAY_NAMES
 from xlacompare.worker.xla_flags import check_flags, user_flags
@@ -93,7 +94,7 @@ def attribute(
         found = conclude(request, control, places, plan, try_flags=try_flags, seconds=seconds)
         found = replace(found, unable=(*found.unable, *untimed))
         if home is not None:
-            home.parent.mkdir(parents=True, exist_ok=True)
+            describe_cells(found.cells, control, request)
             publish(places.cells, home, overwrite=overwrite)
     return found
 
@@ -151,6 +152,8 @@ def conclude(
     """Return the findings from what the children brought back."""
     cells = {(raw.frontend, raw.compiler): _read(raw, control, plan.wanted, seconds) for raw in control.cells}
     left, right = control.columns[:2]
+    if all(isinstance(cell, EmptyCell) for cell in cells.values()):
+        raise WorkerFailed("\n".join(_unable(control, cells)), framework=left.framework, stage="compile")
     parity = _parity(request, left, right, places)
     main = judge(left.key, right.key, cells)
     _, doubts = check_cells(control, rtol=request.rtol, atol=request.atol)
