@@ -44,5 +44,9 @@ SPEC = ModelSpec(
     example_batch=example_batch,
     options={"depth": 1},
     origin="what is most often ported today",
-    notes=("TensorFlow's gradient of the embedding, an IndexedSlices by itself, is made dense, as JAX's is.",),
+    notes=(
+        "TensorFlow's gradient of the embedding, an IndexedSlices by itself, is made dense, as JAX's is.",
+        "Without XLA (--no-xla, --no-jit), TensorFlow 2.21 crashes in dp_train_step more often than not; "
+        "TF_ENABLE_ONEDNN_OPTS=0 in the environment avoids it.",
+    ),
 )

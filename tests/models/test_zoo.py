@@ -36,7 +36,13 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 
 @pytest.fixture(scope="session")
 def whole_zoo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    return run_zoo([*PARITY, *OTHER_MODES], LAUNCHES, tmp_path_factory.mktemp("whole_zoo"))
+    return run_zoo(PARITY, LAUNCHES, tmp_path_factory.mktemp("whole_zoo"))
+
+
+@pytest.fixture(scope="session")
+def other_modes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    # TensorFlow 2.21's own kernels write past their memory in the transformer's dp_train_step when oneDNN is on.
+    return run_zoo(OTHER_MODES, [], tmp_path_factory.mktemp("other_modes"), {"TF_ENABLE_ONEDNN_OPTS": "0"})
 
 
 def case_id(case: Case) -> str:
@@ -133,11 +139,11 @@ def test_all_launches_are_those_of_the_census(whole_zoo: dict[str, Run], case: C
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", OTHER_MODES, ids=case_id)
-def test_eager_and_graph_compute_the_same(whole_zoo: dict[str, Run], case: Case) -> None:
+def test_eager_and_graph_compute_the_same(whole_zoo: dict[str, Run], other_modes: dict[str, Run], case: Case) -> None:
     jitted = whole_zoo["jax"].outputs(Case(case.model, case.variant, case.vectorize))
     spec = SPECS[case.model]
     for framework in FRAMEWORKS if case.mode == "eager" else ["tensorflow"]:
-        assert compare_outputs(jitted, whole_zoo[framework].outputs(case), rtol=spec.rtol, atol=spec.atol).ok
+        assert compare_outputs(jitted, other_modes[framework].outputs(case), rtol=spec.rtol, atol=spec.atol).ok
 
 
 @pytest.mark.parametrize("unroll", [0, 3, 4])

@@ -127,7 +127,9 @@ def load_run(folder: Path) -> Run:
     return Run(folder, answer["parameter_names"], answer["failed"], launched)
 
 
-def run_zoo(cases: list[Case], traced: list[Case], folder: Path) -> dict[str, Run]:
+def run_zoo(
+    cases: list[Case], traced: list[Case], folder: Path, environment: dict[str, str] | None = None
+) -> dict[str, Run]:
     """Run the cases in one child per framework, both at once; those of `traced` also under the runtime's trace."""
     folder.mkdir(parents=True, exist_ok=True)
     wanted = list({case.id: case for case in [*cases, *traced]}.values())
@@ -139,18 +141,19 @@ def run_zoo(cases: list[Case], traced: list[Case], folder: Path) -> dict[str, Ru
         out.mkdir()
         mine = [case for case in wanted if framework == "tensorflow" or case.mode != "graph"]
         (out / "cases.json").write_text(json.dumps([case.to_child(case.id in traced_ids) for case in mine]))
-        environment = {
+        variables = {
             **os.environ,
             "PYTHONPATH": str(REPOSITORY),
             "XLA_FLAGS": f"--xla_dump_to={out / 'dump'} --xla_dump_hlo_as_text --xla_dump_hlo_module_re={functions}",
             "TF_CPP_MIN_LOG_LEVEL": "2",
             "JAX_PLATFORMS": "cpu",
             "CUDA_VISIBLE_DEVICES": "-1",
+            **(environment or {}),
         }
         with (out / "log.txt").open("wb") as log:
             children[framework] = subprocess.Popen(
                 [sys.executable, str(CHILD), framework, str(out / "cases.json"), str(out)],
-                env=environment,
+                env=variables,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
