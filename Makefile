@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow docs lint format clean
+.PHONY: help setup demo test test-slow docs fuzz lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -32,6 +32,9 @@ test-slow: $(READY)  ## the tests that take minutes
 
 docs: $(READY)  ## docs/models.md, from the whole zoo compiled and traced
 	$(BIN)/python docs/make_models.py
+
+fuzz: $(READY)  ## two hundred thousand odd inputs for the HLO reader
+	$(BIN)/python benchmarks/fuzz_reader.py --runs 200000
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff check .

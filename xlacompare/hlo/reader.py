@@ -29,7 +29,7 @@ _HEADER_ATTRIBUTE = re.compile(r",\s*([A-Za-z_][\w.-]*)\s*=\s*")
 _HLO_SUFFIXES = (".hlo", ".hlo.gz", ".hlotxt")
 # What loggers of absl, TSL and Python put in front of each line.
 _LOG_PREFIX = re.compile(
-    r"^(?:[IWEF]\d{4,8} \d\d:\d\d:\d\d\.\d+\s[^\]\n]*\] "
+    r"^(?:[IWEF]\d{4,8} \d\d:\d\d:\d+\.\d+\s[^\]\n]*\] "
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] [^\]\n]*\] )",
     re.MULTILINE,
 )
@@ -264,7 +264,7 @@ class _FileReader:
                 f"computation %{computation.name} is defined twice; the later one is meant by its name",
             )
         if entry and any(other.is_entry for other in module.computations):
-            if self.split_at:
+            if any(other.is_entry for other in module.computations[: self.split_at]):
                 module = self._split()
             else:
                 module.doubt(self.at, "a second ENTRY computation; the first one is the module's entry")
