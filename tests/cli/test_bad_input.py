@@ -21,10 +21,12 @@ PROTO = b"\x0a\xc8\x01\x0a\x05jit_f\x12\x06main.4\x1a\x40" + bytes(range(128))
     ("name", "content", "said"),
     [
         ("a.mlir", MLIR, "MLIR"),
+        ("a.ll", LLVM, "LLVM"),
         ("a.png", PNG, "PNG"),
         ("a.txt", b"", "empty"),
         ("a.txt", b"\n  \n", "empty"),
         ("a.txt", b"Dear reader,\nthis is a letter.\n", "HLO"),
+        ("a.hlo.pb", PROTO, "proto"),
         ("a.txt.gz", b"\x1f\x8b not really", "gz"),
     ],
 )

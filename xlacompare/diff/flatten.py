@@ -323,8 +323,8 @@ def _while(
         carried.append(walk.add(Kind.CARRIED, number(("carried", *form)), (value,), instruction))
     inside = (*scope, instruction.name)
     argument = tuple(carried)
-    test = walk.enter(condition, [argument], None, (*inside, "condition"))
-    after = walk.enter(body, [argument], None, inside)
+    test = walk.enter(condition, [argument], kernel, (*inside, "condition"))
+    after = walk.enter(body, [argument], kernel, inside)
     walk.add(Kind.LOOP, number("loop"), tuple(leaves(test)), instruction)
     exits: list[Value] = []
     for index, value in enumerate(carried):
@@ -371,7 +371,7 @@ def _conditional(
     if not branches or len(operands) != len(branches) + 1 or not all(walk.may_enter(branch) for branch in branches):
         return None
     results = [
-        leaves(walk.enter(branch, [argument], None, (*scope, instruction.name)))
+        leaves(walk.enter(branch, [argument], kernel, (*scope, instruction.name)))
         for branch, argument in zip(branches, operands[1:], strict=True)
     ]
     label = walk.label_numbers.number(("choice", len(branches)))
