@@ -163,7 +163,8 @@ def census(module: Module, *, platform: str | None = None, stage: str | None = N
     Args:
         module: the module.
         platform: "cpu", "gpu", …, where the dump's file name says it; else guessed from what only one of them has.
-        stage: "before" or "after" optimizations where known; else "after" if it is scheduled or has fusions.
+        stage: "before" or "after" optimizations where known; else "after" if it is scheduled or has fusions, and
+            "unknown" if nothing tells.
         main: whether it is the module that is meant, of several.
 
     Raises:
@@ -173,7 +174,7 @@ def census(module: Module, *, platform: str | None = None, stage: str | None = N
     tallies = tally(module.entry)
     counts = tallies[module.entry]
     if stage is None:
-        stage = "after" if module.is_scheduled or total["fusion"] else "before"
+        stage = "after" if module.is_scheduled or total["fusion"] else "unknown"
     walked = [computation for computation in module.computations if computation in tallies]
     return Census(
         name=module.name,

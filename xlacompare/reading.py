@@ -47,6 +47,9 @@ def analyze(path: Path | str, *, strict: bool = False) -> Analysis:
     path = existing(path)
     if not path.is_dir():
         modules = read_file(path, strict=strict)
+        for module in modules:
+            # A count alone would not look at every operand; a person who asks about a file is told every doubt.
+            module.check()
         stage = stage_of(path)
         counted = tuple(census(module, stage=stage, main=position == 0) for position, module in enumerate(modules))
         return Analysis(path, counted, None, ())
@@ -68,7 +71,9 @@ def analyze(path: Path | str, *, strict: bool = False) -> Analysis:
 
 def _census_of(module: DumpedModule, text: Path, strict: bool, *, main: bool) -> Census:
     stage = "after" if text == module.after else "before"
-    return census(read_file(text, strict=strict)[0], platform=module.platform, stage=stage, main=main)
+    read = read_file(text, strict=strict)[0]
+    read.check()
+    return census(read, platform=module.platform, stage=stage, main=main)
 
 
 def stage_of(path: Path) -> str | None:

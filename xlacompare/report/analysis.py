@@ -56,7 +56,7 @@ KEY_NUMBERS = ("stage", "kernels", "fusions", "instructions")
 
 def _key_numbers(census: CensusDocument) -> list[str]:
     return [
-        census["stage"] or "unknown",
+        census["stage"],
         f"{census['kernels']['entry']:,}",
         f"{census['fusions']['entry']:,}",
         f"{census['instructions']['total']:,}",
@@ -79,7 +79,7 @@ def _headline(analysis: Analysis, main: CensusDocument) -> str:
 
 
 def _stage_title(census: CensusDocument) -> str:
-    return {"before": "before optimizations", "after": "after optimizations"}.get(census["stage"], "count")
+    return {"before": "before optimizations", "after": "after optimizations"}.get(census["stage"], "stage not known")
 
 
 def _others_sentence(analysis: Analysis, others: Sequence[CensusDocument]) -> str:
