@@ -47,11 +47,11 @@ def analyze(path: Path | str, *, strict: bool = False) -> Analysis:
     path = existing(path)
     if not path.is_dir():
         modules = read_file(path, strict=strict)
-        for module in modules:
+        for each in modules:
             # A count alone would not look at every operand; a person who asks about a file is told every doubt.
-            module.check()
+            each.check()
         stage = stage_of(path)
-        counted = tuple(census(module, stage=stage, main=position == 0) for position, module in enumerate(modules))
+        counted = tuple(census(each, stage=stage, main=position == 0) for position, each in enumerate(modules))
         return Analysis(path, counted, None, ())
     folder = read_folder(path)
     found: list[Census] = []
