@@ -90,7 +90,7 @@ def test_nothing_is_aligned_with_an_empty_pipeline() -> None:
 @pytest.mark.parametrize("count", [0, 1, MAX_COMPARED, MAX_COMPARED + 1, 1000])
 def test_long_pipelines_are_thinned_and_keep_their_ends(count: int) -> None:
     pairs = [(index, index) for index in range(count)]
-    kept = thinned(pairs)
+    kept = thinned(pairs, MAX_COMPARED)
     assert len(kept) == min(count, MAX_COMPARED)
     assert kept[:1] == pairs[:1]
     assert kept[-1:] == pairs[-1:]

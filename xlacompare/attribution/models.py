@@ -63,7 +63,7 @@ def attribute(
         UsageError: a flag that XLA would misread, or fewer than two environments.
         DumpError: the folder to keep is in use.
         ParityError: the two frameworks do not compute the same; nothing is attributed.
-        XlaCompareError: nothing at all could be compiled.
+        XlaCompareError: fewer than two cells could be filled, from which nothing can be said.
     """
     columns = plan_columns(request, further_pythons or {})
     home = None if out is None else dump_home(out, request.name, request.variant) / KEPT_AS
@@ -152,8 +152,11 @@ def conclude(
     """Return the findings from what the children brought back."""
     cells = {(raw.frontend, raw.compiler): _read(raw, control, plan.wanted, seconds) for raw in control.cells}
     left, right = control.columns[:2]
-    if all(isinstance(cell, EmptyCell) for cell in cells.values()):
-        raise WorkerFailed("\n".join(_unable(control, cells)), framework=left.framework, stage="compile")
+    empty = [cell for cell in cells.values() if isinstance(cell, EmptyCell)]
+    if len(cells) - len(empty) < 2:
+        # Nothing can be said from one cell; what ended one child empties several, and is said once.
+        reasons = "\n".join(dict.fromkeys(cell.why_not for cell in empty))
+        raise WorkerFailed(reasons, framework=left.framework, stage="compile")
     parity = _parity(request, left, right, places)
     main = judge(left.key, right.key, cells)
     _, doubts = check_cells(control, rtol=request.rtol, atol=request.atol)

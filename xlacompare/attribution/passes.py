@@ -12,8 +12,10 @@ from xlacompare.attribution.pipeline import NO_PASS, Step, changed
 from xlacompare.diff import Diff
 from xlacompare.diff.origin import origin
 
-# A pipeline of hundreds of passes over a large module would take minutes; these are spread over it.
-MAX_COMPARED = 120
+# Hundreds of states of a large module would take minutes to compare: as many as fit into so many instructions are,
+# spread over the pipeline, within these bounds.
+COMPARED_INSTRUCTIONS = 400_000
+MIN_COMPARED, MAX_COMPARED = 16, 120
 MAX_OPERATIONS = 12
 
 
@@ -129,7 +131,7 @@ def compare_pipelines(
     """Return where two pipelines part, aligned by pass name and, between equal names, by effect."""
     stations = []
     known: dict[tuple[str, str], Distance] = {}
-    for one, other in thinned(aligned(left, right)):
+    for one, other in thinned(aligned(left, right), most_compared(left)):
         pair = left[one].digest, right[other].digest
         if pair not in known:
             known[pair] = module_distance(left[one].module, right[other].module, *parameter_names)
@@ -151,12 +153,22 @@ def aligned(left: Sequence[Step], right: Sequence[Step]) -> list[tuple[int, int]
     ]
 
 
-def thinned(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return at most `MAX_COMPARED` of the pairs, spread evenly, the ends among them."""
-    if len(pairs) <= MAX_COMPARED:
+def most_compared(steps: Sequence[Step]) -> int:
+    """Return how many states of a pipeline are compared, by the size of its first."""
+    size = sum(len(computation) for computation in steps[0].module.computations) if steps else 1
+    return min(MAX_COMPARED, max(MIN_COMPARED, COMPARED_INSTRUCTIONS // max(size, 1)))
+
+
+def thinned(pairs: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return at most so many of the pairs, spread evenly, the ends among them.
+
+    >>> thinned([(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)], 3)
+    [(0, 0), (2, 2), (4, 4)]
+    """
+    if len(pairs) <= most:
         return pairs
-    stride = (len(pairs) - 1) / (MAX_COMPARED - 1)
-    return [pairs[round(index * stride)] for index in range(MAX_COMPARED)]
+    stride = (len(pairs) - 1) / (most - 1)
+    return [pairs[round(index * stride)] for index in range(most)]
 
 
 def find_partings(

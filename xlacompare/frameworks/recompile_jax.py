@@ -1,7 +1,7 @@
 """Compile HLO text with the XLA inside jaxlib, and hand out JAX's programs as StableHLO.
 
-Tried with jaxlib 0.4.30 (Python 3.9), 0.10.2 (Python 3.11) and 0.12.0 (Python 3.12). The text goes through jaxlib's
-parser into an XlaComputation, from there into StableHLO, and is compiled with the options that `jax.jit` would use.
+Tried with jaxlib 0.4.30 (Python 3.9), 0.10.2 (Python 3.11), 0.11.2 and 0.12.0.1 (Python 3.12). The text goes through
+jaxlib's parser into an XlaComputation, from there into StableHLO, and is compiled with the options that `jax.jit` uses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from xlacompare.frameworks.recompile import RouteError, without_debug_info
 
-TRIED = "jaxlib 0.4.30, 0.10.2 and 0.12.0"
+TRIED = "jaxlib 0.4.30, 0.10.2, 0.11.2 and 0.12.0.1"
 # jaxlib moved its bindings twice: xla_extension until 0.5, then _jax, with the HLO classes in _hlo from 0.9 on.
 BINDINGS = ("jaxlib._hlo", "jaxlib._jax", "jaxlib.xla_extension")
 

@@ -26,7 +26,7 @@ from xlacompare.report.diff_text import sentence_text
 from xlacompare.report.diff_words import Sentence
 from xlacompare.report.markdown import markdown_escape, markdown_table
 
-EMPTY = "not filled"
+EMPTY = "empty"
 
 
 def attribution_text(found: Attribution) -> RenderableType:

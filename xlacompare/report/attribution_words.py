@@ -136,7 +136,7 @@ def frontend_sentences(found: Attribution) -> Iterator[Sentence]:
         for made in side[:MAX_MAKERS]:
             yield (f"{name} alone, from ", Code(made.maker), ": ", Code(_opcodes(made)), *_sources(made.sources))
         if len(side) > MAX_MAKERS:
-            yield (f"{name} alone, from {len(side) - MAX_MAKERS} more places",)
+            yield (f"{name} alone, from {_count(len(side) - MAX_MAKERS, 'more place')}",)
     yield from _repeated_sentences(frontends, left, right)
 
 
