@@ -8,7 +8,6 @@ all that stands between the clock and the framework. Under 1 µs a call is what 
 
 from __future__ import annotations
 
-import statistics
 import time
 
 from xlacompare.worker.tasks.timing import batch_timer
@@ -49,7 +48,8 @@ def main() -> int:
     for mode in ("latency", "throughput"):
         batch = batch_timer(Nothing(), mode)
         pairs = [(batch(CALLS) / CALLS, bare_s()) for _ in range(REPEATS)]
-        added = statistics.median(timed - bare for timed, bare in pairs)
+        # The best of each: what other processes add to a loop is not bench's doing.
+        added = min(timed for timed, _ in pairs) - min(bare for _, bare in pairs)
         failed |= added > LIMIT_S
         print(f"{mode}: bench adds {added * 1e9:.0f} ns a call (limit {LIMIT_S * 1e9:.0f} ns)")
     return int(failed)

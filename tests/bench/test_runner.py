@@ -17,7 +17,7 @@ import pytest
 from xlacompare.bench.analysis import comparisons, run_document, summarize_columns
 from xlacompare.bench.plan import Plan
 from xlacompare.bench.run import Run, read_run
-from xlacompare.bench.runner import Progress, RunFailed, carry_out, new_run
+from xlacompare.bench.runner import Progress, RunFailed, bench, carry_out, new_run
 from xlacompare.errors import ParityError, UsageError, WorkerFailed
 
 MakePlan = Callable[..., Plan]
@@ -228,3 +228,12 @@ def test_a_run_is_resumed_on_its_own_machine_and_versions_alone(plan: MakePlan, 
     script(version="9.9.9")
     with pytest.raises(RunFailed, match="has changed since"):
         carry_out(stopped, path)
+
+
+def test_a_script_gets_a_run_that_shows_itself(script: Script, fake_python: str, tmp_path: Path) -> None:
+    pythons = {"jax": fake_python, "tensorflow": fake_python}
+    run = bench("linear", out=tmp_path, rounds=1, pythons=pythons)
+    (path,) = (tmp_path / "linear").glob("bench-*.json")
+    assert path.read_text() == run.to_json()
+    assert list(run.to_pandas()["column"].unique()) == ["jax", "tensorflow"]
+    assert "indicative, no verdict" in run._repr_html_()

@@ -17,9 +17,11 @@ from xlacompare.bench import stats
 from xlacompare.bench.analysis import comparisons, fairness, run_document
 from xlacompare.bench.machine import check_cpus, describe_machine
 from xlacompare.bench.plan import Column, Plan
-from xlacompare.bench.run import Run, Worker, now_utc, write_text_whole
+from xlacompare.bench.request import bench_plan
+from xlacompare.bench.run import Run, Worker, default_path, now_utc, write_text_whole
 from xlacompare.errors import UsageError, WorkerFailed, XlaCompareError
 from xlacompare.parity import compare_outputs
+from xlacompare.registry import Model
 from xlacompare.worker.launch import DISPLAY_NAMES, Answer, Child, Launch
 
 PHASES = ("import", "build", "trace", "lower", "compile", "first_run")
@@ -44,6 +46,22 @@ class RunFailed(XlaCompareError, RuntimeError):
     def __init__(self, message: str, path: Path | None) -> None:
         self.path = path
         super().__init__(message)
+
+
+def bench(model: str | Model, *, out: Path | str = "dumps", path: Path | str | None = None, **choices: Any) -> Run:
+    """Time a model's frameworks side by side and return the run, which is kept at `path` or in `out/MODEL/`.
+
+    Args:
+        model: a name, a folder's path, or a pair that was found before.
+        out: the folder for runs without a `path`.
+        path: the JSON file that holds the run.
+        choices: as of `bench.request.bench_plan`: variant, size, names, rounds, quick, self_check, …
+
+    >>> run = bench("linear", size="large", quick=True)  # doctest: +SKIP
+    >>> run.to_pandas().groupby("column").call_s.median()  # doctest: +SKIP
+    """
+    run = new_run(bench_plan(model, **choices))
+    return carry_out(run, Path(path) if path is not None else default_path(Path(out), run.plan.model, run.created))
 
 
 def carry_out(
