@@ -161,8 +161,10 @@ def test_one_environment_is_not_enough(capsys: pytest.CaptureFixture[str]) -> No
     assert "two environments" in capsys.readouterr().err
 
 
-def test_from_one_cell_nothing_can_be_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attribute", "linear", "-q", "--jax-xla-flags=--xla_no_such"]) == 1
+def test_from_one_cell_nothing_can_be_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "dumps"
+    assert main(["attribute", "linear", "-q", "--jax-xla-flags=--xla_no_such", "--out", str(out)]) == 1
+    assert not out.exists()
     error = capsys.readouterr().err
     assert "JAX's XLA refused --xla_no_such" in error
     assert error.count("\n") == 2

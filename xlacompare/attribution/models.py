@@ -6,7 +6,7 @@ import importlib.util
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,6 +128,7 @@ def scratch(home: Path | None) -> Iterator[Places]:
     """Yield folders to work in; the cells grow beside the place where they are to be kept, if anywhere."""
     exchange = Path(tempfile.mkdtemp(prefix="xlacompare-"))
     cells = exchange / "cells"
+    new_folders = [] if home is None else [folder for folder in home.parents if not folder.exists()]
     try:
         if home is not None:
             home.parent.mkdir(parents=True, exist_ok=True)
@@ -138,6 +139,10 @@ def scratch(home: Path | None) -> Iterator[Places]:
     finally:
         shutil.rmtree(cells, ignore_errors=True)
         shutil.rmtree(exchange, ignore_errors=True)
+        for folder in new_folders:
+            # Folders that this run made for nothing go again; one with something in it stays.
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def conclude(
