@@ -2,7 +2,8 @@
 
 From certain to likely: what is computed alike from paired parameters on (upward), what becomes of it alike until
 paired results (downward), what stands beside matched operations (growth), what has the same neighbourhood (around),
-and at last growth again with shapes forgiven. Each step only takes what the steps before left over.
+growth again with shapes forgiven, and at last what stands among the same operations (likeness) or nothing nearby tells
+apart (in order). Each step only takes what the steps before left over.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from dataclasses import dataclass, field
 from xlacompare.diff.colours import Readers, around, downward, upward
 from xlacompare.diff.graph import Graph, Kind
 from xlacompare.diff.growth import Growth
+from xlacompare.diff.likeness import match_alike
 from xlacompare.diff.pairing import pair_carried, pair_parameters, pair_results
 
 MAX_RADIUS = 3
+# How far the neighbourhoods of operations that are paired in order must be equal.
+IN_ORDER_RADIUS = 1
 MAX_ROUNDS = 4
 
 
@@ -74,6 +78,8 @@ def match(left: Graph, right: Graph, parameter_pairs: Iterable[tuple[int, int]] 
         if not found:
             break
     Growth(matching, readers, (left.loose, right.loose), "similar", 0.5).run()
+    if match_alike(matching, readers) + _match_in_order(matching, readers):
+        Growth(matching, readers, (left.labels, right.labels), "grown", 0.5).run()
     return matching
 
 
@@ -132,6 +138,28 @@ def _match_around(matching: Matching, readers: tuple[Readers, Readers]) -> int:
         left = {node: colour for node, colour in views[0][radius].items() if matching.to_right[node] < 0}
         right = {node: colour for node, colour in views[1][radius].items() if matching.to_left[node] < 0}
         found += sum(matching.pair(one, other, f"around {radius}") for one, other in unique_pairs(left, right))
+    return found
+
+
+def _match_in_order(matching: Matching, readers: tuple[Readers, Readers]) -> int:
+    """Match what nothing nearby tells apart, such as layers between differences: in order, if as many on each side.
+
+    A neighbour of a kind that is left over on one side alone is itself a difference, and any such will do.
+    """
+    sides = ((matching.left, matching.to_right), (matching.right, matching.to_left))
+    left_over = [{graph.labels[node] for node in _open(matching, side)} for side, (graph, _) in enumerate(sides)]
+    shared = left_over[0] & left_over[1]
+    classes: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, (graph, partner) in enumerate(sides):
+        nodes = [node for node in _open(matching, side) if graph.labels[node] in shared]
+        blurred = [label if label in shared else 0 for label in graph.labels]
+        *_, near = around(graph, readers[side], _SettledSeeds(partner, side), nodes, IN_ORDER_RADIUS, blurred)
+        for node, colour in near.items():
+            classes[colour][side].append(node)
+    found = 0
+    for ours, theirs in classes.values():
+        if len(ours) == len(theirs):
+            found += sum(matching.pair(one, other, "in order") for one, other in zip(ours, theirs, strict=True))
     return found
 
 
