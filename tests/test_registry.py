@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from xlacompare.models import BUILT_IN_DIR
 
@@ -130,3 +131,11 @@ def test_built_in_pairs_keep_the_house_rules(name: str) -> None:
         text = file.read_text(encoding="utf-8")
         assert "keras" not in text and "haiku" not in text and "flax" not in text, file
     assert pair.random == bool(pair.still_options)
+
+
+def test_the_mlp_has_the_benchmark_s_size() -> None:
+    pair = find_model("mlp").spec
+    params = pair.init_params(
+        np.random.default_rng(0), **accepted(pair.init_params, pair.keywords(pair.sizes["paper"], {}))
+    )
+    assert sum(values.size for values in params.values()) == 535_818
