@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlacompare.diff.matching import Matching
 
 REACH = 3
-LEAST_SHARE = 0.5
+LEAST_SHARE = 0.75
 MAX_ANCHORS = 48
 # More candidates of one label than this say nothing about which is which.
 MAX_CANDIDATES = 400
