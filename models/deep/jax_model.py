@@ -1,15 +1,14 @@
-"""Layers of dense, GELU, dropout, residual and layer normalisation in JAX."""
+"""Layers of dense, GELU, dropout and layer normalisation in JAX."""
 
 import jax
 import jax.numpy as jnp
 
 
 def layer(x, params, key, dropout):
-    hidden = jax.nn.gelu(x @ params["W"] + params["b"])
+    x = jax.nn.gelu(x @ params["W"] + params["b"])
     if dropout:
         keep = jax.random.bernoulli(key, 1 - dropout, x.shape)
-        hidden = jnp.where(keep, hidden / (1 - dropout), 0)
-    x = x + hidden
+        x = jnp.where(keep, x / (1 - dropout), 0)
     normalised = (x - x.mean(axis=-1, keepdims=True)) * jax.lax.rsqrt(x.var(axis=-1, keepdims=True) + 1e-5)
     return normalised * params["scale"] + params["offset"]
 

@@ -1,14 +1,13 @@
-"""Layers of dense, GELU, dropout, residual and layer normalisation in TensorFlow."""
+"""Layers of dense, GELU, dropout and layer normalisation in TensorFlow."""
 
 import tensorflow as tf
 
 
 def layer(x, params, key, dropout, prng):
-    hidden = tf.nn.gelu(x @ params["W"] + params["b"], approximate=True)
+    x = tf.nn.gelu(x @ params["W"] + params["b"], approximate=True)
     if dropout:
         keep = tf.random.stateless_uniform(x.shape, key, alg=prng) < 1 - dropout
-        hidden = tf.where(keep, hidden / (1 - dropout), 0.0)
-    x = x + hidden
+        x = tf.where(keep, x / (1 - dropout), 0.0)
     mean, variance = tf.nn.moments(x, axes=[-1], keepdims=True)
     return tf.nn.batch_normalization(x, mean, variance, params["offset"], params["scale"], 1e-5)
 
