@@ -15,7 +15,8 @@ def init_params(rng, inputs, hidden, classes):
 
 
 def example_batch(rng, batch, inputs, classes):
-    return rng.random((batch, inputs), dtype=np.float32), rng.integers(0, classes, batch, dtype=np.int32)
+    labels = np.eye(classes, dtype=np.float32)[rng.integers(0, classes, batch)]
+    return rng.random((batch, inputs), dtype=np.float32), labels
 
 
 SPEC = ModelSpec(

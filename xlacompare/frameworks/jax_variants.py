@@ -15,8 +15,10 @@ def mean_squared_error(prediction: Any, target: Any) -> Any:
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Return the mean over logits f32[...,classes] and labels s32[...]."""
+    """Return the mean over logits f32[…,classes] and labels: class numbers s32[…], or one-hot f32[…,classes]."""
     log_probabilities = jax.nn.log_softmax(logits)
+    if labels.ndim == logits.ndim:
+        return -jnp.mean(jnp.sum(log_probabilities * labels, axis=-1))
     return -jnp.mean(jnp.take_along_axis(log_probabilities, labels[..., None], axis=-1))
 
 
@@ -53,8 +55,7 @@ def variant_function(spec: Any, apply: "Callable[..., Any]", settings: Settings)
         return {"loss": loss, **named("grad", gradients)}
 
     def train_step(params: Any, x: Any, y: Any, *key: Any) -> Any:
-        loss, gradients = jax.value_and_grad(loss_of)(params, x, y, *key)
-        return {"loss": loss, **named("params", sgd(params, gradients, settings))}
+        return named("params", sgd(params, jax.grad(loss_of)(params, x, y, *key), settings))
 
     if settings.variant == "dp_train_step":
         return private_step(spec, jax.grad(loss_of), settings)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-# What each variant returns: the output; every gradient; the loss and every gradient; the loss and the new parameters
-# after one step of SGD; the new parameters after one step of differentially private SGD.
+# What each variant returns: the output; every gradient; the loss and every gradient; the new parameters after one step
+# of SGD; the new parameters after one step of differentially private SGD.
 VARIANTS = ("forward", "grad", "value_and_grad", "train_step", "dp_train_step")
 PRNGS = ("threefry2x32", "rbg", "unsafe_rbg")
 

@@ -14,7 +14,9 @@ def mean_squared_error(prediction: Any, target: Any) -> Any:
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Return the mean over logits f32[...,classes] and labels s32[...]."""
+    """Return the mean over logits f32[…,classes] and labels: class numbers s32[…], or one-hot f32[…,classes]."""
+    if labels.shape.rank == logits.shape.rank:
+        return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits))
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
 
 
@@ -58,8 +60,7 @@ def variant_function(
         return {"loss": loss, **named("grad", gradients)}
 
     def train_step(params: Any, x: Any, y: Any, *key: Any) -> Any:
-        loss, gradients = value_and_gradients(params, x, y, *key)
-        return {"loss": loss, **named("params", sgd(params, gradients, settings))}
+        return named("params", sgd(params, value_and_gradients(params, x, y, *key)[1], settings))
 
     if settings.variant == "dp_train_step":
         return private_step(spec, lambda *arguments: value_and_gradients(*arguments)[1], settings, algorithm)
