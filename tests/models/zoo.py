@@ -48,10 +48,15 @@ class Case:
         return settings
 
     @property
+    def name(self) -> str:
+        """What the model is called in the dump: a still program and one with options have names of their own."""
+        options = [f"{name}_{value}" for name, value in self.options]
+        return "_".join([self.model, *(["still"] if self.still and self.draws else []), *options])
+
+    @property
     def function(self) -> str:
-        """The compiled function's name; a still program that differs from the default has a name of its own."""
-        name = f"{self.model}_still" if self.still and self.draws else self.model
-        return function_name(name, Settings(self.variant, vectorize=self.vectorize))
+        """The compiled function's name."""
+        return function_name(self.name, Settings(self.variant, vectorize=self.vectorize))
 
     @property
     def draws(self) -> bool:
@@ -60,12 +65,11 @@ class Case:
     @property
     def id(self) -> str:
         mode = [] if self.mode == "jitted" else [self.mode]
-        return "-".join([self.function, *mode, *(f"{name}={value}" for name, value in self.options)])
+        return "-".join([self.function, *mode])
 
     def to_child(self, traced: bool) -> dict[str, Any]:
-        name = f"{self.model}_still" if self.still and self.draws else self.model
         folder = str(BUILT_IN_DIR / self.model)
-        return {"id": self.id, "name": name, "folder": folder, "settings": self.settings, "trace": traced}
+        return {"id": self.id, "name": self.name, "folder": folder, "settings": self.settings, "trace": traced}
 
 
 def variants() -> list[tuple[str, str, bool]]:
