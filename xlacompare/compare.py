@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xlacompare.diff import Diff, diff
+from xlacompare.diff.modules import pair_modules, repeat
+from xlacompare.diff.noise import NoiseFloor
 from xlacompare.dump import DumpRequest, DumpResult, make_dumps
-from xlacompare.dumps import MANIFEST_NAME, read_manifest
+from xlacompare.dumps import MANIFEST_NAME, read_folder, read_manifest
 from xlacompare.errors import UsageError
+from xlacompare.hlo import Module, read_file
 from xlacompare.reading import load, stage_of
 
 Pairs = Iterable[tuple[str, str]]
@@ -50,6 +54,56 @@ def diff_dumps(result: DumpResult, *, pairs: Pairs = ()) -> Diff:
         raise UsageError(f"a diff takes two frameworks; this dump has {result.dumps[0].framework} alone.")
     left, right = (dump.directory for dump in result.dumps)
     return diff_paths(left, right, pairs=pairs)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two more modules of two folders that belong together; None where one side has none, `diff` None then."""
+
+    left: str | None
+    right: str | None
+    diff: Diff | None
+
+    def to_json_dict(self) -> dict[str, Any]:
+        counts: dict[str, Any] = {"identical": None, "left_kernels": None, "right_kernels": None}
+        if self.diff is not None:
+            left, right = (census.reachable.kernels for census in self.diff.censuses)
+            counts = {"identical": self.diff.identical, "left_kernels": left, "right_kernels": right}
+        return {"left": self.left, "right": self.right, **counts}
+
+
+def beside(left: Path | str, right: Path | str) -> list[Beside]:
+    """Return the other modules of two dump folders in pairs, those left out that a framework compiled on its own."""
+    sides = []
+    for path in (left, right):
+        if not Path(path).is_dir():
+            return []
+        folder = read_folder(path)
+        others = [module for module in folder.modules if module is not folder.main and not module.helper]
+        sides.append([read_file(module.after)[0] for module in others if module.after is not None])
+    found = []
+    for pair in pair_modules(*sides):
+        both = None if pair.left is None or pair.right is None else diff(pair.left, pair.right)
+        left_name, right_name = (None if module is None else module.name for module in (pair.left, pair.right))
+        found.append(Beside(left_name, right_name, both))
+    return found
+
+
+def noise_of(
+    request: DumpRequest, times: int, *, on_stage: Callable[[str, str], None] | None = None
+) -> dict[str, NoiseFloor]:
+    """Compile one request several times, and return for each framework what differs between the compilations.
+
+    Raises: as `dump.make_dumps`.
+    """
+    modules: dict[str, list[Module]] = {framework: [] for framework in request.frameworks}
+    with tempfile.TemporaryDirectory(prefix="xlacompare-repeat-") as scratch:
+        for number in range(times):
+            for each in make_dumps(request, Path(scratch) / str(number), on_stage=on_stage).dumps:
+                module = load(each.directory)
+                module.build()
+                modules[each.framework].append(module)
+        return {framework: repeat(several, diff) for framework, several in modules.items()}
 
 
 def parameter_names(path: Path | str) -> list[str] | None:

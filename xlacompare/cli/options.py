@@ -18,7 +18,7 @@ def add_output_options(parser: argparse.ArgumentParser, formats: tuple[str, ...]
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="exactly one JSON document on stdout (--format json)")
     group.add_argument("--format", choices=formats, default="text", help="default: %(default)s")
-    group.add_argument("--width", type=_positive, help="columns of the text (default: the terminal's)")
+    group.add_argument("--width", type=positive, help="columns of the text (default: the terminal's)")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: %(default)s")
     group.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     group.add_argument("-v", "--verbose", action="store_true", help="more detail")
@@ -28,7 +28,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the model")
     group.add_argument("--variant", default="grad", help="forward, grad, … (default: %(default)s)")
     group.add_argument("--size", metavar="NAME", help="one of the model's sizes (default: its first)")
-    group.add_argument("--batch", type=_positive, metavar="N", help="instead of the size's own")
+    group.add_argument("--batch", type=positive, metavar="N", help="instead of the size's own")
     group.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of parameters and batch (default: %(default)s)"
     )
@@ -163,7 +163,7 @@ def dump_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xlacompare.diff.result import Diff
 
@@ -37,6 +38,9 @@ class NoiseFloor:
                 if group.verdict != "identical":
                     counts[group.verdict] = counts.get(group.verdict, 0) + 1
         return counts
+
+    def to_json_dict(self) -> dict[str, Any]:
+        return {"compilations": len(self.diffs) + 1, "different": list(self.different), "verdicts": self.verdicts}
 
 
 def noise_floor(diffs: Sequence[Diff]) -> NoiseFloor:
