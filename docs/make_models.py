@@ -1,12 +1,14 @@
-"""Makes docs/models.md: what XLA made of every pair, variant and framework at size tiny.
+"""Makes docs/models.md, what XLA made of every pair, variant and framework at size tiny, and the table of
+docs/findings.md, how many operations of each the diff matches.
 
     python docs/make_models.py [FOLDER]
 
-Compiles and traces the whole zoo as `make test-slow` does, or reads what that left in FOLDER.
+Compiles and traces the whole zoo as `make test-slow` does (and keeps it in FOLDER), or reads what that left there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import platform
 import sys
@@ -18,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.models.zoo import LAUNCHES, SPECS, Case, Run, load_run, run_zoo  # noqa: E402
 from xlacompare.census import census  # noqa: E402
+from xlacompare.diff import diff  # noqa: E402
 from xlacompare.frameworks import FRAMEWORKS  # noqa: E402
 from xlacompare.hlo import read_text  # noqa: E402
 
@@ -49,6 +52,7 @@ find out how often a loop runs, so the text alone cannot tell.
 
 {loops}
 """
+BEGIN, END = "<!-- made by make docs -->", "<!-- end -->"
 LOOPS = """`dp_train_step` maps over its examples at once (`jax.vmap`, `tf.vectorized_map`); `no_vectorize` is its loop
 over them. TensorFlow 2.21 has no vectorised form of the gradient of a convolution's filter and loops over the examples
 there all the same."""
@@ -110,14 +114,41 @@ def page(runs: dict[str, Run]) -> str:
     )
 
 
+def match_row(runs: dict[str, Run], case: Case) -> str:
+    modules = []
+    for framework in FRAMEWORKS:
+        module = read_text(runs[framework].module_text(case)[1])[0]
+        module.build()
+        modules.append(module)
+    names = [runs[framework].parameter_names[case.id] for framework in FRAMEWORKS]
+    found = diff(*modules, left_parameters=names[0], right_parameters=names[1]).operation_counts
+    share = found["matched"] / min(found["left"], found["right"])
+    variant = case.variant if case.vectorize else f"{case.variant}, no_vectorize"
+    return f"| {case.model} | {variant} | {found['left']} | {found['right']} | {found['matched']} | {share:.1%} |"
+
+
+def with_table(text: str, rows: list[str]) -> str:
+    """Return the page of findings with its table, which stands between two comments, made anew."""
+    head, _, rest = text.partition(BEGIN)
+    table = [
+        "| model | variant | JAX | TensorFlow | matched | of the smaller side |",
+        "|---|---|---|---|---|---|",
+        *rows,
+    ]
+    return "\n".join([head + BEGIN, f"With {versions()}, at size `tiny`:", "", *table, END + rest.partition(END)[2]])
+
+
 def main() -> None:
-    if len(sys.argv) > 1:
-        runs = {framework: load_run(Path(sys.argv[1]) / framework) for framework in FRAMEWORKS}
-        text = page(runs)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            text = page(run_zoo([], LAUNCHES, Path(folder)))
-    (ROOT / "docs" / "models.md").write_text(text, encoding="utf-8")
+    with contextlib.ExitStack() as stack:
+        folder = Path(sys.argv[1] if len(sys.argv) > 1 else stack.enter_context(tempfile.TemporaryDirectory()))
+        if (folder / "jax" / "answer.json").is_file():
+            runs = {framework: load_run(folder / framework) for framework in FRAMEWORKS}
+        else:
+            runs = run_zoo([], LAUNCHES, folder)
+        (ROOT / "docs" / "models.md").write_text(page(runs), encoding="utf-8")
+        findings = ROOT / "docs" / "findings.md"
+        rows = [match_row(runs, case) for case in LAUNCHES]
+        findings.write_text(with_table(findings.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
