@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -180,7 +181,9 @@ def slow_dump(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     )
     folder = write_model(tmp_path / "endless", jax=body)
     command = [sys.executable, "-m", "xlacompare", "dump", str(folder), "--out", str(tmp_path / "out")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    # As on a terminal, also where the tests run in the background of a shell, which makes them ignore the signal.
+    listens = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=listens) as process:
         yield process, marker
         process.kill()
 
