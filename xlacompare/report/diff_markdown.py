@@ -6,7 +6,7 @@ from xlacompare.diff import Diff, KernelGroup
 from xlacompare.diff.folding import fold
 from xlacompare.report.census import census_markdown
 from xlacompare.report.diff_rows import fold_title, kernel_cell, most_telling, operation_rows, verdict_words
-from xlacompare.report.diff_words import Code, Sentence, answer
+from xlacompare.report.diff_words import LEGEND, Code, Sentence, answer
 from xlacompare.report.markdown import markdown_code, markdown_escape, markdown_table
 from xlacompare.report.side_by_side import entry_rows, near_differences
 
@@ -21,6 +21,7 @@ def diff_markdown(diff: Diff, title: str | None = None) -> str:
     heading = markdown_escape(title) if title else f"{labels[0]} and {labels[1]}, kernel by kernel"
     parts = [f"## {heading}\n", "".join(f"- {sentence_markdown(one)}\n" for one in answer(diff))]
     parts.append(census_markdown(labels, [one.to_json_dict() for one in diff.censuses]))
+    parts.append(f"{LEGEND}\n")
     parts.append("### Kernels side by side\n")
     parts.append(_kernels(diff, labels))
     parts.append(_folded("Parameters", _parameters(diff, labels)))

@@ -12,7 +12,7 @@ from xlacompare.diff import Diff, KernelGroup
 from xlacompare.diff.folding import Fold, fold
 from xlacompare.report.census import census_table
 from xlacompare.report.diff_rows import fold_title, kernel_cell, most_telling, operation_rows, verdict_words
-from xlacompare.report.diff_words import Code, Sentence, answer
+from xlacompare.report.diff_words import LEGEND, Code, Sentence, answer
 from xlacompare.report.side_by_side import side_by_side
 
 MAX_FOLDS = 60
@@ -35,6 +35,7 @@ def diff_text(diff: Diff, *, text_diff: bool = False) -> RenderableType:
     for sentence in answer(diff):
         parts.append(_bullet(sentence_text(sentence)))
     parts += [Text(), census_table(diff.labels, [one.to_json_dict() for one in diff.censuses])]
+    parts += [Text(), Text(LEGEND, style="dim")]
     parts += [Text(), Text("Parameters", style="bold"), _parameters(diff)]
     parts += [Text(), Text("Kernels side by side", style="bold"), _kernels(diff, folds)]
     opened = most_telling(diff, folds)

@@ -19,6 +19,11 @@ Sentence = tuple["str | Code", ...]
 MAX_FINDINGS = 8
 MAX_NAMES = 4
 
+LEGEND = (
+    "A kernel is work that the runtime starts as one step. A fusion is a kernel that XLA built out of several "
+    "operations; a library kernel calls ready-made code."
+)
+
 
 class Code(str):
     """A piece of a program inside a sentence."""
