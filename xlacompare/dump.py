@@ -18,14 +18,14 @@ from xlacompare.census import Census, census
 from xlacompare.documents import document
 from xlacompare.dumps import MANIFEST_NAME, Manifest, check_free, publish, read_folder, read_manifest, write_manifest
 from xlacompare.dumps.staging import Stage, staging
-from xlacompare.errors import DumpError, FrameworkMissing, WorkerFailed, XlaCompareError
+from xlacompare.errors import DumpError, XlaCompareError
 from xlacompare.frameworks import FRAMEWORKS
 from xlacompare.hlo import read_file
 from xlacompare.parity import Parity, compare_outputs
 from xlacompare.registry import Model, find_model
 from xlacompare.results import Result
 from xlacompare.settings import check_settings
-from xlacompare.worker.launch import DISPLAY_NAMES, Answer, Launch, run_all
+from xlacompare.worker.launch import DISPLAY_NAMES, Answer, Launch, joined_error, run_all
 from xlacompare.worker.xla_flags import check_flags, merge_flags, user_flags
 
 # Another dump flag of the user's (as proto, as html) would silently switch the text off.
@@ -280,12 +280,7 @@ def _answers(outcomes: Sequence[Answer | XlaCompareError]) -> list[Answer]:
     errors = [outcome for outcome in outcomes if isinstance(outcome, XlaCompareError)]
     if not errors:
         return [outcome for outcome in outcomes if isinstance(outcome, Answer)]
-    if len(errors) == 1:
-        raise errors[0]
-    messages = "\n".join(str(error) for error in errors)
-    if all(isinstance(error, FrameworkMissing) for error in errors):
-        raise FrameworkMissing(messages)
-    raise WorkerFailed(messages, framework="", stage="")
+    raise joined_error(errors)
 
 
 def _load_outputs(path: Path) -> Outputs:

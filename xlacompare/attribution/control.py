@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from xlacompare.attribution.columns import Column, Places, child_request, orphans, timing_request
-from xlacompare.errors import ParityError, WorkerFailed, XlaCompareError
+from xlacompare.errors import ParityError, XlaCompareError
 from xlacompare.parity import Parity, compare_outputs
-from xlacompare.worker.launch import Answer, Child, Launch
+from xlacompare.worker.launch import Answer, Launch, joined_error, run_all
 from xlacompare.worker.tasks.exchange import write_failure
 from xlacompare.worker.xla_flags import merge_flags
 
@@ -91,7 +90,7 @@ def run_control(
         _launch(column, columns, programs, places, device=device, timeout_s=timeout_s, passes=passes)
         for column in columns
     ]
-    outcomes = run_together(launches, on_stage)
+    outcomes = run_all(launches, on_stage=on_stage, on_error=_tell_of_failure)
     by_key = dict(zip((column.key for column in columns), outcomes, strict=True))
     answers = {key: outcome for key, outcome in by_key.items() if isinstance(outcome, Answer)}
     if not answers:
@@ -120,7 +119,7 @@ def run_alone(
             _launch(column, [column], programs, places, device=device, timeout_s=timeout_s, passes=False)
             for column in batch
         ]
-        outcomes = run_together(launches, on_stage)
+        outcomes = run_all(launches, on_stage=on_stage, on_error=_tell_of_failure)
         cells += [
             _raw_cell(column.key, column.key, outcome, places) for column, outcome in zip(batch, outcomes, strict=True)
         ]
@@ -148,7 +147,7 @@ def time_cells(
         launch = Launch(
             column.framework, request, merge_flags(list(column.xla_flags)), column.python, device, timeout_s
         )
-        (outcome,) = run_together([launch], on_stage)
+        (outcome,) = run_all([launch], on_stage=on_stage, on_error=_tell_of_failure)
         if isinstance(outcome, Answer):
             seconds.update({(key, column.key): value for key, value in outcome.result["seconds"].items()})
         else:
@@ -171,52 +170,6 @@ def _launch(
     request = {"task": "cells", **programs[column.framework], **child_request(column, columns, places)}
     flags = merge_flags(list(column.xla_flags), dump_flags)
     return Launch(column.framework, request, flags, column.python, device, timeout_s)
-
-
-def run_together(
-    launches: Sequence[Launch], on_stage: Callable[[str, str], None] | None
-) -> list[Answer | XlaCompareError]:
-    """Run children that wait for one another's bundles; the failure of one is told to those that wait for it."""
-    outcomes: list[Answer | XlaCompareError] = [WorkerFailed("not run", framework="", stage="")] * len(launches)
-    children: list[Child] = []
-
-    def wait(position: int, child: Child) -> None:
-        try:
-            outcomes[position] = child.wait()
-        except XlaCompareError as error:
-            outcomes[position] = error
-            _tell_of_failure(launches[position], error)
-
-    threads = []
-    try:
-        for position, launch in enumerate(launches):
-            try:
-                child = Child(launch, on_stage)
-            except XlaCompareError as error:
-                outcomes[position] = error
-                _tell_of_failure(launch, error)
-                continue
-            children.append(child)
-            thread = threading.Thread(target=wait, args=(position, child), daemon=True)
-            threads.append(thread)
-            thread.start()
-        for thread in threads:
-            thread.join()
-    except BaseException:
-        for child in children:
-            child.kill()
-        for thread in threads:
-            thread.join()
-        raise
-    return outcomes
-
-
-def joined_error(errors: Sequence[XlaCompareError]) -> XlaCompareError:
-    """Return the first error with every other one's message added to its own."""
-    first = errors[0]
-    if len(errors) > 1:
-        first.args = ("\n".join(str(error) for error in errors),)
-    return first
 
 
 def check_cells(control: Control, *, rtol: float, atol: float) -> tuple[dict[tuple[str, str], Parity], list[str]]:

@@ -202,20 +202,35 @@ class Child:
 
 
 def run_all(
-    launches: Sequence[Launch], *, serial: bool = False, on_stage: Callable[[str, str], None] | None = None
+    launches: Sequence[Launch],
+    *,
+    serial: bool = False,
+    on_stage: Callable[[str, str], None] | None = None,
+    on_error: Callable[[Launch, XlaCompareError], None] | None = None,
 ) -> list[Answer | XlaCompareError]:
     """Run the children, all at once unless `serial`, and return for each its answer or its error.
 
     An interruption ends every child, and whatever they started, before it is passed on.
+
+    Args:
+        launches: what to start.
+        serial: one after the other.
+        on_stage: called with the framework and the name of each stage that a child enters.
+        on_error: called at once with a child's launch and its error, while others still run.
     """
     outcomes: list[Answer | XlaCompareError] = [WorkerFailed("not run", framework="", stage="")] * len(launches)
     children: list[Child] = []
+
+    def fail(position: int, error: XlaCompareError) -> None:
+        outcomes[position] = error
+        if on_error is not None:
+            on_error(launches[position], error)
 
     def wait(position: int, child: Child) -> None:
         try:
             outcomes[position] = child.wait()
         except XlaCompareError as error:
-            outcomes[position] = error
+            fail(position, error)
 
     threads = []
     try:
@@ -223,7 +238,7 @@ def run_all(
             try:
                 child = Child(launch, on_stage)
             except XlaCompareError as error:
-                outcomes[position] = error
+                fail(position, error)
                 continue
             children.append(child)
             thread = threading.Thread(target=wait, args=(position, child), daemon=True)
@@ -240,6 +255,16 @@ def run_all(
             thread.join()
         raise
     return outcomes
+
+
+def joined_error(errors: Sequence[XlaCompareError]) -> XlaCompareError:
+    """Return the one error, or one that says what all of several say."""
+    if len(errors) == 1:
+        return errors[0]
+    messages = "\n".join(str(error) for error in errors)
+    if all(isinstance(error, FrameworkMissing) for error in errors):
+        return FrameworkMissing(messages)
+    return WorkerFailed(messages, framework="", stage="")
 
 
 def child_environment(launch: Launch) -> dict[str, str]:
