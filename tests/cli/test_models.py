@@ -11,6 +11,9 @@ import pytest
 from tests.conftest import REPOSITORY
 from xlacompare.cli.main import main
 
+# "Runs here" is true where both are installed.
+pytestmark = [pytest.mark.jax, pytest.mark.tensorflow]
+
 
 def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
     assert main(["models", "--json"]) == 0
