@@ -31,13 +31,13 @@ def test_the_switch_of_a_library_explains_its_kernels() -> None:
     trials = {(trial.column, trial.flag): trial for trial in found.trials}
     library = trials["jax", "--xla_cpu_experimental_ynn_fusion_type="]
     # Five products that jaxlib gives to a library and TensorFlow does not, on both sides.
-    assert (library.before, library.after, library.explained) == (14, 4, 10)
+    assert library.explained == library.before - library.after == 10
     # TensorFlow is tried with what JAX sets for itself.
     assert ("tensorflow", "--xla_cpu_enable_fast_min_max=false") in trials
     cells = [cell for cell in found.cells if hasattr(cell, "numbers")]
     assert all(0 < (cell.numbers["run_s"] or 0) < 1 for cell in cells)
     report = attribution_markdown(found)
-    assert "explains 10 of the 14 kernels" in report
+    assert f"explains 10 of the {library.before} kernels" in report
     assert "seconds a run" in report
     # No flag is tried that is in force already.
     assert not set(candidates(cells[0], cells[0], (), ())) & {

@@ -63,7 +63,7 @@ def test_two_versions_of_one_framework_are_enough(old_python: str) -> None:
 
 def test_what_an_older_parser_does_not_know_empties_its_cells_only(old_python: str) -> None:
     # jax 0.10 writes gather with operand_batching_dims, which jaxlib 0.4.30 cannot read.
-    found = attribute(dump_request("mlp", variant="grad"), further_pythons={"jax": [old_python]})
+    found = attribute(dump_request("ffnn", variant="grad"), further_pythons={"jax": [old_python]})
     empty = {(cell.frontend, cell.compiler): cell.to_json_dict()["why_not"] for cell in found.cells}
     assert "refused the text" in str(empty["jax", "jax-2"])
     assert "unexpected attribute" in str(empty["jax", "jax-2"])

@@ -24,7 +24,6 @@ class Module:
     Attributes:
         name: from the HloModule line; empty where the text has none.
         header_text: what follows the name on the HloModule line, verbatim.
-        tables_text: the FileNames, FunctionNames, FileLocations and StackFrames tables, verbatim.
         computations: in the file's order.
         by_name: the same by name; of two with one name, the later.
         source_text: the text that it was read from.
@@ -35,7 +34,7 @@ class Module:
         self.source_text = source
         self.name = name
         self.header_text = header_text
-        self.tables_text = ""
+        self._tables: list[str] = []
         self.offset = offset
         self.computations: list[Computation] = []
         self.by_name: dict[str, Computation] = {}
@@ -47,6 +46,15 @@ class Module:
     def file(self) -> str | None:
         """The file's path as given; None for text from memory."""
         return self.source_text.file
+
+    @property
+    def tables_text(self) -> str:
+        """The FileNames, FunctionNames, FileLocations and StackFrames tables, verbatim."""
+        return "".join(self._tables)
+
+    def add_table(self, text: str) -> None:
+        """Append one of the tables that was just read."""
+        self._tables.append(text.rstrip() + "\n\n")
 
     @property
     def entry(self) -> Computation:

@@ -137,7 +137,7 @@ class _FileReader:
         if text.startswith(TABLE_NAMES, at):
             table = _TABLE.match(text, at)
             if table is not None:
-                self._current().tables_text += table.group().rstrip() + "\n\n"
+                self._current().add_table(table.group())
                 self.at = table.end()
                 return True
         if text.startswith("***", at):
