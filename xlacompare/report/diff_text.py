@@ -118,10 +118,9 @@ def _opened_title(diff: Diff, group: KernelGroup) -> Text:
 
 
 def _operations(diff: Diff, group: KernelGroup) -> RenderableType:
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for label in diff.labels:
-        table.add_column(Text(label), ratio=3, overflow="fold")
-    table.add_column("differs", ratio=2, overflow="fold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in (*diff.labels, "differs"):
+        table.add_column(Text(column), overflow="fold")
     rows = operation_rows(diff, group)
     for row in rows[:MAX_OPERATIONS]:
         style = "yellow" if row.remark else ""
