@@ -19,6 +19,8 @@ from xlacompare.hlo import Module, print_module, read_text
 ORACLE = Path(__file__).parent / "jaxlib_oracle.py"
 PARTS = 4
 ANSWER_S = 120.0
+CRASHED = "the parser crashed or hung"
+CRASHES_SOUGHT = 10
 
 
 class Oracle:
@@ -52,7 +54,17 @@ class Oracle:
         if answer:
             return dict(json.loads(answer))
         self.close()
-        return {"error": "the parser crashed or hung"}
+        return {"error": CRASHED}
+
+    def ask_afresh(self, text: str, tries: int = 5) -> dict[str, Any]:
+        """Return what fresh processes make of a text; the first answer that is no crash counts."""
+        answer: dict[str, Any] = {}
+        for _ in range(tries):
+            self.close()
+            answer = self.ask(text)
+            if answer.get("error") != CRASHED:
+                break
+        return answer
 
     def close(self) -> None:
         """End the child."""
@@ -85,8 +97,7 @@ def disagreement(text: str, oracle: Oracle) -> str | None:
     judged = oracle.ask(text)
     if "error" in judged:
         # A text may have damaged the process before: only a fresh one's refusal counts.
-        oracle.close()
-        judged = oracle.ask(text)
+        judged = oracle.ask_afresh(text)
         if "error" in judged:
             return "refused"
     modules = read_text(text)
@@ -113,8 +124,12 @@ def reprint_disagreement(text: str, module: Module, judged: dict[str, Any], orac
         return "printing and reading again gives another module"
     rejudged = oracle.ask(printed)
     if "error" in rejudged:
-        oracle.close()
-        rejudged = oracle.ask(printed)
+        rejudged = oracle.ask_afresh(printed)
+    if rejudged.get("error") == CRASHED and any(
+        "error" in oracle.ask_afresh(text, tries=1) for _ in range(CRASHES_SOUGHT)
+    ):
+        # The text as it is kills the parser as well, if not every time: it says nothing about what was printed.
+        return "refused"
     if "error" in rejudged:
         return f"jaxlib refuses the printed text: {rejudged['error']}"
     key = "without_constants" if "{...}" in text else "canonical"
