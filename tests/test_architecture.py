@@ -18,11 +18,11 @@ HEAVY_PACKAGES = {"pandas", "matplotlib"}
 FORBIDDEN = {
     "hlo": {
         "analyze", "attribution", "bench", "census", "cli", "compare", "diff", "dump", "dumps", "registry", "report",
-        "studies", "worker",
+        "worker",
     },
-    "dumps": {"cli", "report", "frameworks", "worker", "diff", "attribution", "bench", "studies", "dump"},
-    "census": {"cli", "frameworks", "worker", "diff", "attribution", "bench", "studies", "dump"},
-    "diff": {"cli", "frameworks", "attribution", "bench", "studies"},
+    "dumps": {"cli", "report", "frameworks", "worker", "diff", "attribution", "bench", "dump"},
+    "census": {"cli", "frameworks", "worker", "diff", "attribution", "bench", "dump"},
+    "diff": {"cli", "frameworks", "attribution", "bench"},
     "attribution": {"cli"},
     "frameworks": {"cli", "report"},
     "worker": {"cli", "report"},
