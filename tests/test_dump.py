@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import signal
@@ -20,6 +19,14 @@ from xlacompare.dump import DumpResult, dump
 from xlacompare.dumps import check_manifest, read_manifest
 
 pytestmark = [pytest.mark.jax, pytest.mark.tensorflow]
+
+# xlacompare as a terminal starts it: where tests run in the background of a shell, what they start ignores Ctrl-C.
+LISTENING = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from xlacompare.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -180,10 +187,8 @@ def slow_dump(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
         f"def apply(params, x):\n    pathlib.Path({str(marker)!r}).write_text(str(os.getpid()))\n    time.sleep(1000)\n"
     )
     folder = write_model(tmp_path / "endless", jax=body)
-    command = [sys.executable, "-m", "xlacompare", "dump", str(folder), "--out", str(tmp_path / "out")]
-    # As on a terminal, also where the tests run in the background of a shell, which makes them ignore the signal.
-    listens = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=listens) as process:
+    command = [sys.executable, "-c", LISTENING, "dump", str(folder), "--out", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         yield process, marker
         process.kill()
 
