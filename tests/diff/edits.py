@@ -168,6 +168,12 @@ def altered(program: Program, body: Body, name: str) -> None:
     body.put(name, replace(line, opcode=SWAPPED_OPCODES[line.opcode]))
 
 
+def revalued(program: Program, body: Body, name: str) -> None:
+    """Give a constant another value."""
+    line = body.line(name)
+    body.put(name, replace(line, inside="0.734375" if line.shape.startswith("f32") else "3"))
+
+
 def removed(program: Program, body: Body, name: str, operand: str) -> None:
     """Let everything that reads an operation read one of its operands instead."""
     body.reroute(name, operand, [line.name for line in body.users(name)])

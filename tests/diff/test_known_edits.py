@@ -17,7 +17,7 @@ from xlacompare.hlo import Module, read_text
 
 pytestmark = [pytest.mark.jax, pytest.mark.tensorflow]
 MODELS = (("linear", "grad"), ("mlp", "grad"), ("mlp", "train_step"))
-# 7 properties of 320 cases each.
+# 8 properties of 320 cases each.
 MANY = settings(
     max_examples=320, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
 )
@@ -99,6 +99,38 @@ def test_an_altered_operation_is_found_and_nothing_else(programs: Programs, whic
     assert [found.graphs[0].instructions[node].name for node in left] == [name]
     assert [found.graphs[1].instructions[node].name for node in right] == [name]
     assert_only_touched(found, {body})
+
+
+@MANY
+@given(which=WHICH, seed=SEEDS)
+def test_a_constant_of_another_value_is_found_and_nothing_else(programs: Programs, which: int, seed: int) -> None:
+    module, program = programs[which]
+    before = diff(module, module).graphs[0]
+    # A constant of the operation graph may be written down in several computations: all of them get the new value.
+    nodes = [
+        node
+        for node in before.operations()
+        if before.instructions[node].opcode == "constant" and before.instructions[node].shape.element_type == "f32"
+    ]
+    node = random.Random(seed).choice(nodes)
+    written = [before.instructions[node], *before.doubles.get(node, [])]
+
+    def edit(changed: Program) -> None:
+        for instruction in written:
+            edits.revalued(changed, changed.body(instruction.computation.name), instruction.name)
+
+    found = diff(module, edited(program, edit))
+    counts = found.operation_counts
+    assert not found.identical
+    assert counts["left_only"] == counts["right_only"] == 0
+    assert [
+        (found.graphs[0].instructions[one].literal, found.graphs[1].instructions[found.matching.to_right[one]].literal)
+        for one in found.revalued
+    ] == [(written[0].literal, "0.734375")]
+    touched = {kernel.name for kernel in found.constant_kernels[0][found.revalued[0]]}
+    different = [group for group in found.groups if group.verdict != "identical"]
+    assert {kernel.name for group in different for kernel in found.kernels(group, 0)} == touched
+    assert {group.notes for group in different} == {("constants",)}
 
 
 @MANY

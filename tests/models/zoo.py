@@ -21,6 +21,7 @@ from xlacompare.frameworks import FRAMEWORKS
 from xlacompare.frameworks.program import Settings, function_name, variants_of
 from xlacompare.model_spec import ModelSpec
 from xlacompare.registry import built_in_names, find_model
+from xlacompare.worker.launch import OWN_KERNELS_ENVIRONMENT
 
 CHILD = Path(__file__).with_name("zoo_child.py")
 SPECS: dict[str, ModelSpec] = {name: find_model(name).spec for name in built_in_names()}
@@ -150,6 +151,7 @@ def run_zoo(
             "PYTHONPATH": str(REPOSITORY),
             "XLA_FLAGS": f"--xla_dump_to={out / 'dump'} --xla_dump_hlo_as_text --xla_dump_hlo_module_re={functions}",
             "TF_CPP_MIN_LOG_LEVEL": "2",
+            **OWN_KERNELS_ENVIRONMENT,
             "JAX_PLATFORMS": "cpu",
             "CUDA_VISIBLE_DEVICES": "-1",
             **(environment or {}),

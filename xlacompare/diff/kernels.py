@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlacompare.diff.graph import Graph, Kernel, Kind
-from xlacompare.diff.matching import Matching
+from xlacompare.diff.matching import OTHER_VALUE, Matching
 from xlacompare.hlo import Instruction
 
 # Two kernels are a pair when they share at least this much of the smaller one's work.
@@ -268,12 +268,12 @@ def _differences(matching: Matching, left: int, right: int, held: Sequence[Seque
         notes.append("fusion kind")
     to_right = matching.to_right
     inside = set(held[0])
-    for node in held[0]:
-        partner = to_right[node]
-        if partner < 0 or graphs[0].labels[node] != graphs[1].labels[partner]:
-            notes.append("shape")
-            break
-    if {to_right[node] for node in held[0]} != set(held[1]):
+    # What is read from outside is the other kernel's affair, but for constants: those stand in no kernel.
+    unlike = [node for node in (*held[0], *one.inputs) if _is_unlike(matching, node)]
+    revalued = [node for node in unlike if matching.how.get(node) == OTHER_VALUE]
+    if any(node not in revalued for node in unlike if node in inside):
+        notes.append("shape")
+    if revalued or {to_right[node] for node in held[0]} != set(held[1]):
         notes.append("constants")
     if any(not _wired_alike(matching, node, inside) for node in held[0]):
         notes.append("operands")
@@ -290,6 +290,12 @@ def _differences(matching: Matching, left: int, right: int, held: Sequence[Seque
     if _layouts(one) != _layouts(other):
         notes.append("layout")
     return tuple(notes)
+
+
+def _is_unlike(matching: Matching, node: int) -> bool:
+    """Whether an operation's partner, if it has one, differs from it in shape or in value."""
+    partner = matching.to_right[node]
+    return partner < 0 or matching.left.labels[node] != matching.right.labels[partner]
 
 
 def _wired_alike(matching: Matching, node: int, inside: set[int]) -> bool:

@@ -2,8 +2,9 @@
 
 From certain to likely: what is computed alike from paired parameters on (upward), what becomes of it alike until
 paired results (downward), what stands beside matched operations (growth), what has the same neighbourhood (around),
-growth again with shapes forgiven, and at last what stands among the same operations (likeness) or nothing nearby tells
-apart (in order). Each step only takes what the steps before left over.
+growth again with shapes forgiven, what stands among the same operations (likeness) or nothing nearby tells apart (in
+order), and at last constants at the same place whatever their values. Each step only takes what the steps before left
+over.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from xlacompare.diff.colours import Readers, around, downward, upward
 from xlacompare.diff.graph import Graph, Kind
 from xlacompare.diff.growth import Growth
+from xlacompare.diff.labels import squeezed
 from xlacompare.diff.likeness import match_alike
 from xlacompare.diff.pairing import pair_carried, pair_parameters, pair_results
 
@@ -22,6 +24,9 @@ MAX_RADIUS = 3
 # How far the neighbourhoods of operations that are paired in order must be equal.
 IN_ORDER_RADIUS = 1
 MAX_ROUNDS = 4
+# How the nodes were matched of which reports say more.
+COMPUTED_ALIKE = "upward"
+OTHER_VALUE = "other value"
 
 
 @dataclass(slots=True)
@@ -57,6 +62,10 @@ class Matching:
         graph, partner = ((self.left, self.to_right), (self.right, self.to_left))[side]
         return [node for node, kind in enumerate(graph.kinds) if kind == Kind.OPERATION and partner[node] < 0]
 
+    def revalued(self) -> list[int]:
+        """Return the left constants whose partner stands at the same place and has another value."""
+        return [node for node, how in self.how.items() if how == OTHER_VALUE]
+
 
 def match(left: Graph, right: Graph, parameter_pairs: Iterable[tuple[int, int]] = ()) -> Matching:
     """Return the matching of two graphs whose labels come from one `Labels`.
@@ -80,6 +89,7 @@ def match(left: Graph, right: Graph, parameter_pairs: Iterable[tuple[int, int]] 
     Growth(matching, readers, (left.loose, right.loose), "similar", 0.5).run()
     if match_alike(matching, readers) + _match_in_order(matching, readers):
         Growth(matching, readers, (left.labels, right.labels), "grown", 0.5).run()
+    _match_constants(matching, readers)
     return matching
 
 
@@ -93,7 +103,7 @@ def _match_upward(matching: Matching) -> None:
             waiting[colours[1][node]].append(node)
     for node, colour in enumerate(colours[0]):
         if matching.to_right[node] < 0 and (candidates := waiting.get(colour)):
-            matching.pair(node, candidates.pop(), "upward")
+            matching.pair(node, candidates.pop(), COMPUTED_ALIKE)
 
 
 def seeds_of(matching: Matching) -> tuple[dict[int, int], dict[int, int]]:
@@ -161,6 +171,26 @@ def _match_in_order(matching: Matching, readers: tuple[Readers, Readers]) -> int
         if len(ours) == len(theirs):
             found += sum(matching.pair(one, other, "in order") for one, other in zip(ours, theirs, strict=True))
     return found
+
+
+def _match_constants(matching: Matching, readers: tuple[Readers, Readers]) -> None:
+    """Match constants that at least half of their readers read at the same place: an epsilon or a rate that differs."""
+    if not all(
+        any(graph.instructions[node].opcode == "constant" for node in matching.unmatched(side))
+        for side, graph in enumerate((matching.left, matching.right))
+    ):
+        return
+    Growth(matching, readers, (_valueless(matching.left), _valueless(matching.right)), OTHER_VALUE, 0.5).run()
+
+
+def _valueless(graph: Graph) -> list[int]:
+    """Return a label for each constant by type and shape alone, and one of its own for everything else."""
+    return [
+        hash(("constant", instruction.shape.element_type, squeezed(instruction.shape)))
+        if kind == Kind.OPERATION and instruction.opcode == "constant"
+        else hash((id(graph), node))
+        for node, (kind, instruction) in enumerate(zip(graph.kinds, graph.instructions, strict=True))
+    ]
 
 
 class _SettledSeeds(Mapping[int, int]):

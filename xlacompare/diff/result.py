@@ -78,6 +78,11 @@ class Diff(Result):
         }
 
     @cached_property
+    def revalued(self) -> list[int]:
+        """The left constants whose partner stands at the same place and has another value."""
+        return self.matching.revalued()
+
+    @cached_property
     def identical(self) -> bool:
         """Whether both modules run the same kernels on the same operations; names, order and metadata aside."""
         counts = self.operation_counts
@@ -85,6 +90,7 @@ class Diff(Result):
         return (
             not counts["left_only"]
             and not counts["right_only"]
+            and not self.revalued
             and all(group.verdict == "identical" for group in self.groups)
             and all(pair.left is not None and pair.right is not None for pair in self.parameters)
             and all(
@@ -104,6 +110,18 @@ class Diff(Result):
         """Return the kernels that compute a node, each once, in schedule order."""
         graph = self.graphs[side]
         return [graph.kernels[index] for index in sorted(set(graph.places[node])) if index >= 0]
+
+    @cached_property
+    def constant_kernels(self) -> tuple[dict[int, list[Kernel]], dict[int, list[Kernel]]]:
+        """Per side and constant of another value there, the kernels that hold it or read it, in schedule order."""
+        found = []
+        for side, nodes in enumerate((self.revalued, [self.matching.to_right[node] for node in self.revalued])):
+            kernels: dict[int, list[Kernel]] = {node: [] for node in nodes}
+            for kernel in self.graphs[side].kernels if nodes else ():
+                for node in kernels.keys() & {*kernel.operations, *kernel.inputs}:
+                    kernels[node].append(kernel)
+            found.append(kernels)
+        return found[0], found[1]
 
     def repeated(self, group: KernelGroup) -> list[int]:
         """Return the matched operations of a group that one side computes more often than the other."""
@@ -141,6 +159,7 @@ class Diff(Result):
                 ],
                 "results": [{"left": left, "right": right} for left, right in self.matching.results],
                 "operations": self.operation_counts,
+                "constants": [self._constant_json(node) for node in self.revalued],
                 "kernels": [self._group_json(group) for group in self.groups],
             },
         )
@@ -180,6 +199,13 @@ class Diff(Result):
             "kernel": graph.kernels[kernel].name,
             "source": origin(instruction),
         }
+
+    def _constant_json(self, node: int) -> dict[str, Any]:
+        found: dict[str, Any] = {"shape": str(self.graphs[0].instructions[node].shape)}
+        for side, name, each in ((0, "left", node), (1, "right", self.matching.to_right[node])):
+            found[name] = self.graphs[side].instructions[each].literal
+            found[f"{name}_kernels"] = [kernel.name for kernel in self.constant_kernels[side][each]]
+        return found
 
     def _moved_json(self, side: int, group: KernelGroup, node: int) -> dict[str, Any]:
         partner = (self.matching.to_right, self.matching.to_left)[side][node]

@@ -91,6 +91,8 @@ def operation_rows(diff: Diff, group: KernelGroup) -> list[OperationRow]:
         partner = to_right[node]
         times = len(diff.graphs[0].places[node]), len(diff.graphs[1].places[partner])
         remark = "" if times[0] == times[1] or diff.trivial[0][node] else f"computed {times[0]}x / {times[1]}x"
+        if node in diff.revalued:
+            remark = "another value"
         rows.append(OperationRow(operation_text(diff, 0, node), operation_text(diff, 1, partner), remark))
     for node in group.left_moved:
         rows.append(OperationRow(operation_text(diff, 0, node), "", _stands(diff, 1, to_right[node])))

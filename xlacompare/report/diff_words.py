@@ -12,12 +12,15 @@ from xlacompare.diff import Diff, KernelGroup
 from xlacompare.diff.findings import Placement, placements
 from xlacompare.diff.formulas import formula
 from xlacompare.diff.graph import Kernel
+from xlacompare.diff.matching import COMPUTED_ALIKE
 from xlacompare.diff.origin import short_origin
 
 # A sentence: plain words, and pieces of HLO text that each medium escapes and sets in its own way.
 Sentence = tuple["str | Code", ...]
 MAX_FINDINGS = 8
 MAX_NAMES = 4
+MAX_CONSTANTS = 4
+MAX_LITERAL = 24
 
 LEGEND = (
     "A kernel is work that the runtime starts as one step. A fusion is a kernel that XLA built out of several "
@@ -47,6 +50,7 @@ def answer(diff: Diff) -> list[Sentence]:
     if len(found) > MAX_FINDINGS:
         rest = sum(len(one.nodes) for one in found[MAX_FINDINGS:])
         sentences.append((f"{_count(rest, 'more operation')} stand in other kernels: see the table.",))
+    sentences += _constant_sentences(diff)
     for side in (0, 1):
         sentences += _only_sentence(diff, side)
     return sentences
@@ -100,17 +104,36 @@ def _reason(diff: Diff, group: KernelGroup, more: int, extra: int) -> str:
 def _operation_sentence(diff: Diff) -> Sentence:
     counts = diff.operation_counts
     names = diff.labels
+    constants = len(diff.revalued)
+    but = f", but for the value of {_count(constants, 'constant')}" if constants else ""
     if not counts["left_only"] and not counts["right_only"]:
-        return (
-            f"They compute the same {_count(counts['matched'], 'operation')}; only where the kernels' boundaries run "
-            "differs."
-            if any(group.verdict not in ("identical", "same_operations") for group in diff.groups)
-            else f"They compute the same {_count(counts['matched'], 'operation')}.",
-        )
+        moved = any(group.verdict not in ("identical", "same_operations") for group in diff.groups)
+        boundaries = "; only where the kernels' boundaries run differs" if moved and not but else ""
+        return (f"They compute the same {_count(counts['matched'], 'operation')}{but}{boundaries}.",)
     return (
         f"Of {names[0]}'s {counts['left']} and {names[1]}'s {counts['right']} operations {counts['matched']} are the "
-        f"same; {counts['left_only']} exist in {names[0]} alone, {counts['right_only']} in {names[1]} alone.",
+        f"same{but}; {counts['left_only']} exist in {names[0]} alone, {counts['right_only']} in {names[1]} alone.",
     )
+
+
+def _constant_sentences(diff: Diff) -> list[Sentence]:
+    """Say which constants stand at the same place with another value: a rate, an epsilon, a scale."""
+    sentences: list[Sentence] = []
+    for node in diff.revalued[:MAX_CONSTANTS]:
+        sentence: Sentence = ()
+        for side, each in enumerate((node, diff.matching.to_right[node])):
+            kernels = diff.constant_kernels[side][each]
+            where: Sentence = (" in ", *_names(kernels)) if kernels else ()
+            literal = diff.graphs[side].instructions[each].literal or "?"
+            sentence += ("; " if side else "", f"{diff.labels[side]}: ", Code(_shortened(literal)), *where)
+        sentences.append(("A constant differs. ", *sentence, "."))
+    if len(diff.revalued) > MAX_CONSTANTS:
+        sentences.append((f"{_count(len(diff.revalued) - MAX_CONSTANTS, 'more constant')} differ in value.",))
+    return sentences
+
+
+def _shortened(literal: str) -> str:
+    return literal if len(literal) <= MAX_LITERAL else f"{literal[:MAX_LITERAL]}…"
 
 
 def _placement_sentence(diff: Diff, placement: Placement) -> Sentence:
@@ -127,10 +150,13 @@ def _placement_sentence(diff: Diff, placement: Placement) -> Sentence:
 
 
 def _subject(diff: Diff, nodes: Sequence[int]) -> Sentence:
-    """Name a set of operations: by the formula of the last, and their opcodes."""
+    """Name a set of operations: by the formula of the last where both sides compute it by that, and their opcodes."""
     graph = diff.graphs[0]
     telling = [node for node in nodes if graph.instructions[node].opcode != "broadcast"] or list(nodes)
     text = formula(diff, 0, telling[-1])
+    partner = diff.matching.to_right[telling[-1]]
+    if diff.matching.how.get(telling[-1]) != COMPUTED_ALIKE and text != formula(diff, 1, partner):
+        text = None
     opcodes = opcode_list([graph.instructions[node].opcode for node in telling])
     if text is None:
         return (opcodes,)
