@@ -1,15 +1,19 @@
 """What an operation is, spelled so that two spellings of the same thing get the same number.
 
-A label holds the opcode, the element type, the dimensions that are not 1 and the attributes that change what is
-computed. Names, metadata, layouts, scheduling hints and backend choices are left out: two compilers never agree on
-them. Both sides of a diff share one `Labels`, so equal labels are equal numbers.
+A label holds the opcode, the element type, the dimensions as far as a reshape cannot change them and the attributes
+that change what is computed: neighbouring dimensions that an operation treats alike are one, and those of size 1 are
+none. A reshape is looked through, so `[4,6,50]` here and `[24,50]` there may be the same array. Names, metadata,
+layouts, scheduling hints and backend choices are left out: two compilers never agree on them. Both sides of a diff
+share one `Labels`, so equal labels are equal numbers.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from xlacompare.hlo import Computation, Instruction, Shape
@@ -87,7 +91,7 @@ class Labels:
         dimensions = _SHAPED.get(opcode)
         renaming = False
         if opcode in ELEMENTWISE:
-            form: Hashable = squeezed(result)
+            form: Hashable = prod(result.dimensions)
             renaming = (
                 opcode == "convert" and instruction.operands[:1] != () and _types(_shape_of(instruction)) == types
             )
@@ -201,7 +205,25 @@ def integers(text: str | None) -> tuple[int, ...]:
     return tuple(int(number[:18]) for number in _NUMBERS.findall(text or ""))
 
 
-# Each of these returns an operation's form over the dimensions that are not 1, and whether that leaves a renaming.
+# Each of these returns an operation's form, and whether that leaves a renaming. Arrays are stored row by row, so
+# neighbouring dimensions of one role can be taken as one: `[4,6,50]` summed over the last is `[24,50]` summed over it.
+
+
+def _merged(parts: Iterable[tuple[int, Hashable]]) -> tuple[tuple[int, Hashable], ...]:
+    """Return (size, role) by dimension, those of size 1 left out and neighbours of one role as one.
+
+    >>> _merged([(4, "kept"), (6, "kept"), (1, "summed"), (50, "summed")])
+    ((24, 'kept'), (50, 'summed'))
+    """
+    found: list[tuple[int, Hashable]] = []
+    for size, role in parts:
+        if size == 1:
+            continue
+        if found and found[-1][1] == role:
+            found[-1] = (found[-1][0] * size, role)
+        else:
+            found.append((size, role))
+    return tuple(found)
 
 
 def _broadcast(instruction: Instruction) -> tuple[Hashable, bool]:
@@ -211,13 +233,29 @@ def _broadcast(instruction: Instruction) -> tuple[Hashable, bool]:
     wide = [index for index, size in enumerate(result.dimensions) if size != 1]
     positions = tuple(wide.index(at) if at in wide else -1 for at in kept)
     renaming = positions == tuple(range(len(wide)))
-    return (squeezed(result), positions), renaming
+    # Dimensions of the source that stay neighbours are one role; new ones are another.
+    runs = _runs(positions)
+    return _merged((size, runs.get(at, -1)) for at, size in enumerate(squeezed(result))), renaming
+
+
+def _runs(positions: Iterable[int]) -> dict[int, int]:
+    """Return position -> the number of its run, runs being numbered as they come.
+
+    >>> _runs([2, 3, 0])
+    {2: 0, 3: 0, 0: 1}
+    """
+    found: dict[int, int] = {}
+    previous, number = None, -1
+    for at in positions:
+        number += previous is None or at != previous + 1
+        found[at] = number
+        previous = at
+    return found
 
 
 def _reduce(instruction: Instruction) -> tuple[Hashable, bool]:
     reduced = set(integers(instruction.attributes.get("dimensions")))
-    sizes = _shape_of(instruction).dimensions
-    return tuple((size, index in reduced) for index, size in enumerate(sizes) if size != 1), False
+    return _merged((size, index in reduced) for index, size in enumerate(_shape_of(instruction).dimensions)), False
 
 
 def _transpose(instruction: Instruction) -> tuple[Hashable, bool]:
@@ -225,20 +263,21 @@ def _transpose(instruction: Instruction) -> tuple[Hashable, bool]:
     order = [at for at in integers(instruction.attributes.get("dimensions")) if at < len(sizes) and sizes[at] != 1]
     ranks = {at: rank for rank, at in enumerate(sorted(order))}
     permutation = tuple(ranks[at] for at in order)
-    return (squeezed(_shape_of(instruction)), permutation), permutation == tuple(range(len(order)))
+    # What stays together on the way is one dimension; its number says where it goes.
+    runs = _runs(permutation)
+    form = _merged((size, runs[rank]) for rank, size in enumerate(squeezed(_shape_of(instruction))))
+    return form, len(form) <= 1
 
 
 def _concatenate(instruction: Instruction) -> tuple[Hashable, bool]:
     axis = next(iter(integers(instruction.attributes.get("dimensions"))), 0)
     result = instruction.shape.dimensions
-    place = sum(1 for size in result[:axis] if size != 1)
-    return (squeezed(instruction.shape), place), len(instruction.operands) == 1
+    return (prod(result[:axis]), prod(result[axis:])), len(instruction.operands) == 1
 
 
 def _iota(instruction: Instruction) -> Hashable:
     axis = next(iter(integers(instruction.attributes.get("iota_dimension"))), 0)
-    place = sum(1 for size in instruction.shape.dimensions[:axis] if size != 1)
-    return squeezed(instruction.shape), place
+    return _merged((size, index == axis) for index, size in enumerate(instruction.shape.dimensions))
 
 
 def _slice(instruction: Instruction) -> tuple[Hashable, bool]:
@@ -253,22 +292,39 @@ def _slice(instruction: Instruction) -> tuple[Hashable, bool]:
 
 def _dot(instruction: Instruction) -> tuple[Hashable, bool]:
     attributes = instruction.attributes
-    sides = []
-    contracted = {side: integers(attributes.get(f"{side}_contracting_dims")) for side in ("lhs", "rhs")}
-    # Contracted pairs go by their order on the left: `{0,1}` with `{1,0}` is `{1,0}` with `{0,1}`.
-    order = sorted(range(len(contracted["lhs"])), key=lambda at: contracted["lhs"][at])
-    for position, side in enumerate(("lhs", "rhs")):
-        if position >= len(instruction.operands):
-            break
-        roles: dict[int, str] = {}
-        for rank, at in enumerate(order):
-            if at < len(contracted[side]):
-                roles[contracted[side][at]] = f"contracted{rank}"
-        for rank, dimension in enumerate(integers(attributes.get(f"{side}_batch_dims"))):
-            roles[dimension] = f"batch{rank}"
-        sizes = _shape_of(instruction, position).dimensions
-        sides.append(tuple((size, roles.get(index, "free")) for index, size in enumerate(sizes) if size != 1))
-    return tuple(sides), False
+    if len(instruction.operands) != 2:
+        return tuple(_plain(operand.shape) for operand in instruction.operands), False
+    sizes = [_shape_of(instruction, position).dimensions for position in (0, 1)]
+    roles: tuple[dict[int, tuple[str, int]], dict[int, tuple[str, int]]] = ({}, {})
+    for role in ("contracting", "batch"):
+        both = [integers(attributes.get(f"{side}_{role}_dims")) for side in ("lhs", "rhs")]
+        wide = [pair for pair in zip(*both, strict=False) if sizes[0][pair[0] : pair[0] + 1] != (1,)]
+        for rank, pair in enumerate(wide):
+            for known, at in zip(roles, pair, strict=True):
+                known[at] = role, rank
+    sides = [
+        [(size, known.get(at, ("free", 0))) for at, size in enumerate(each) if size != 1]
+        for known, each in zip(roles, sizes, strict=True)
+    ]
+    # Contracted and batch dimensions are one where they are neighbours in the same order on both sides; batch
+    # dimensions are neighbours in the result, too, if their ranks are.
+    steps = [{(one, other) for (_, one), (_, other) in pairwise(side)} for side in sides]
+    joined = {
+        other: one
+        for one, other in steps[0] & steps[1]
+        if one[0] == other[0] != "free" and (one[0] == "contracting" or other[1] == one[1] + 1)
+    }
+
+    def root(role: tuple[str, int]) -> tuple[str, int]:
+        while role in joined:
+            role = joined[role]
+        return role
+
+    # Contracted pairs go by their order on the left, since any order sums the same; batch pairs by their ranks.
+    ordered = list(dict.fromkeys(root(role) for _, role in sides[0] if role[0] == "contracting"))
+    ordered += sorted({root(role) for side in sides for _, role in side if role[0] == "batch"})
+    names = {role: (role[0], number) for number, role in enumerate(ordered)}
+    return tuple(_merged((size, names.get(root(role), role)) for size, role in side) for side in sides), False
 
 
 _SHAPED = {
