@@ -64,7 +64,8 @@ class Side:
     Attributes:
         framework: "jax" or "tensorflow".
         module: the HLO module's name.
-        step_s: from the call to the outputs being there, under the profiler.
+        step_s: from the call to the outputs being there, under the profiler and by its trace.
+        clock_step_s: the same steps by the process's own clock.
         untraced_step_s: the same without the profiler, in the same process.
         busy_s: the part in which any kernel was busy.
         handoff_s: a kernel was running and all its threads were still waking up.
@@ -79,6 +80,7 @@ class Side:
     framework: str
     module: str
     step_s: float
+    clock_step_s: float
     untraced_step_s: float
     busy_s: float
     handoff_s: float
@@ -209,6 +211,7 @@ def side_of(framework: str, module: Module, answers: Sequence[Mapping[str, Any]]
         framework=framework,
         module=module.name,
         step_s=step_s,
+        clock_step_s=fmean(process["clock_step_s"] for process in processes),
         untraced_step_s=fmean(answer["untraced_step_s"] for answer in answers),
         busy_s=busy_s,
         handoff_s=handoff_s,
@@ -232,7 +235,14 @@ def _middle_half(steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
         name: tuple(fmean(step[3].get(name, (0, 0, 0))[part] for step in middle) for part in range(3)) for name in names
     }
     step_s, busy_s, handoff_s = (fmean(step[part] for step in middle) for part in range(3))
-    return {"step_s": step_s, "busy_s": busy_s, "handoff_s": handoff_s, "kernels": parts, "steps": len(steps)}
+    return {
+        "step_s": step_s,
+        "busy_s": busy_s,
+        "handoff_s": handoff_s,
+        "clock_step_s": fmean(step[4] for step in middle),
+        "kernels": parts,
+        "steps": len(steps),
+    }
 
 
 def _kernel_time(kernel: Kernel, mean: Sequence[float], peaks: Peaks | None) -> KernelTime:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import Any, List
+from typing import Any, List, Tuple
 
 import jax
 from jax.profiler import ProfileData
@@ -11,8 +12,9 @@ from jax.profiler import ProfileData
 from xlacompare.frameworks.trace_events import KEPT_STATS, STEP, TraceEvent, is_kept, trace_files
 
 
-def profiled(program: Any, steps: int, folder: Path) -> "List[TraceEvent]":
-    """Run the program `steps` times, waiting for each, and return the trace's events."""
+def profiled(program: Any, steps: int, folder: Path) -> "Tuple[List[TraceEvent], List[float]]":
+    """Run the program `steps` times, waiting for each; return the trace's events and each step's seconds by a clock."""
+    clocked = []
     options = jax.profiler.ProfileOptions()
     # Tracing every Python call would slow down what is measured.
     options.python_tracer_level = 0
@@ -20,8 +22,10 @@ def profiled(program: Any, steps: int, folder: Path) -> "List[TraceEvent]":
     with jax.profiler.trace(str(folder), profiler_options=options):
         for number in range(steps):
             with jax.profiler.TraceAnnotation(STEP, number=number):
+                start = time.perf_counter()
                 program.wait(program.call())
-    return [event for path in trace_files(folder) for event in read_trace(path)]
+                clocked.append(time.perf_counter() - start)
+    return [event for path in trace_files(folder) for event in read_trace(path)], clocked
 
 
 def read_trace(path: Path) -> "List[TraceEvent]":

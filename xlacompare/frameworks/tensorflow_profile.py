@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 import tensorflow as tf
 
 from xlacompare.frameworks.trace_events import KEPT_STATS, STEP, TraceEvent, is_kept, trace_files
 
 
-def profiled(program: Any, steps: int, folder: Path) -> "List[TraceEvent]":
-    """Run the program `steps` times, waiting for each, and return the trace's events."""
+def profiled(program: Any, steps: int, folder: Path) -> "Tuple[List[TraceEvent], List[float]]":
+    """Run the program `steps` times, waiting for each; return the trace's events and each step's seconds by a clock."""
+    clocked = []
     # Tracing every Python call would slow down what is measured.
     options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2, python_tracer_level=0)
     tf.profiler.experimental.start(str(folder), options)
     for number in range(steps):
         with tf.profiler.experimental.Trace(STEP, number=number):
+            start = time.perf_counter()
             program.wait(program.call())
+            clocked.append(time.perf_counter() - start)
     tf.profiler.experimental.stop()
-    return [event for path in trace_files(folder) for event in read_trace(path)]
+    return [event for path in trace_files(folder) for event in read_trace(path)], clocked
 
 
 def read_trace(path: Path) -> "List[TraceEvent]":

@@ -23,7 +23,7 @@ UNTRACED_STEPS = 20
 def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
     """Return each step's kernels, the step's time without the profiler, and what it ran on.
 
-    A step is [step_s, busy_s, handoff_s, {kernel: [time_s, span_s, count]}].
+    A step is [step_s, busy_s, handoff_s, {kernel: [time_s, span_s, count]}, clock_s]: all but the last by the trace.
     """
     if request.get("cpus"):
         os.sched_setaffinity(0, request["cpus"])
@@ -39,13 +39,14 @@ def run(request: "Dict[str, Any]", reporter: Any) -> "Dict[str, Any]":
     steps = min(request["steps"], max(LEAST_STEPS, int(request["max_s"] / warm["call_s"])))
     reporter.stage("profile")
     with tempfile.TemporaryDirectory(prefix="xlacompare-trace-") as folder:
-        events = profile_adapter(request["framework"]).profiled(program, steps + DISCARDED_STEPS, Path(folder))
+        adapter = profile_adapter(request["framework"])
+        events, clocked = adapter.profiled(program, steps + DISCARDED_STEPS, Path(folder))
     reporter.stage("read the trace")
     module = main_module(events, program.name)
     times = [] if module is None else step_times(events, STEP, module, request.get("containers", ()))
     return {
         "module": module,
-        "steps": [list(step) for step in times[DISCARDED_STEPS:]],
+        "steps": [[*step, clock_s] for step, clock_s in zip(times, clocked)][DISCARDED_STEPS:],
         "untraced_step_s": statistics.median(untraced),
         "warm_up": warm,
         "versions": framework.versions(),
