@@ -18,7 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.models.zoo import LAUNCHES, SPECS, Case, Run, load_run, run_zoo  # noqa: E402
+from tests.models.zoo import LAUNCHES, PARITY, SPECS, Case, Run, load_run, run_zoo  # noqa: E402
+from unmatched import reasons  # noqa: E402
 from xlacompare.census import census  # noqa: E402
 from xlacompare.diff import diff  # noqa: E402
 from xlacompare.frameworks import FRAMEWORKS  # noqa: E402
@@ -52,6 +53,8 @@ find out how often a loop runs, so the text alone cannot tell.
 
 {loops}
 """
+# The same programs without their random draws, which outweigh everything else.
+STILL = [case for case in PARITY if case.draws]
 BEGIN, END = "<!-- made by make docs -->", "<!-- end -->"
 LOOPS = """`dp_train_step` maps over its examples at once (`jax.vmap`, `tf.vectorized_map`); `no_vectorize` is its loop
 over them. TensorFlow 2.21 has no vectorised form of the gradient of a convolution's filter and loops over the examples
@@ -121,18 +124,30 @@ def match_row(runs: dict[str, Run], case: Case) -> str:
         module.build()
         modules.append(module)
     names = [runs[framework].parameter_names[case.id] for framework in FRAMEWORKS]
-    found = diff(*modules, left_parameters=names[0], right_parameters=names[1]).operation_counts
-    share = found["matched"] / min(found["left"], found["right"])
-    variant = case.variant if case.vectorize else f"{case.variant}, no_vectorize"
-    return f"| {case.model} | {variant} | {found['left']} | {found['right']} | {found['matched']} | {share:.1%} |"
+    found = diff(*modules, left_parameters=names[0], right_parameters=names[1])
+    counts = found.operation_counts
+    share = counts["matched"] / min(counts["left"], counts["right"])
+    variant = ", ".join(
+        [
+            case.variant,
+            *([] if case.vectorize else ["no_vectorize"]),
+            *(["without draws"] if case.still and case.draws else []),
+        ]
+    )
+    why = [
+        ", ".join(f"{title} {count}" for title, count in reasons(found, side, framework).most_common()) or "–"
+        for side, framework in enumerate(FRAMEWORKS)
+    ]
+    numbers = f"{counts['left']} | {counts['right']} | {counts['matched']} | {share:.1%}"
+    return f"| {case.model} | {variant} | {numbers} | {' | '.join(why)} |"
 
 
 def with_table(text: str, rows: list[str]) -> str:
     """Return the page of findings with its table, which stands between two comments, made anew."""
     head, _, rest = text.partition(BEGIN)
     table = [
-        "| model | variant | JAX | TensorFlow | matched | of the smaller side |",
-        "|---|---|---|---|---|---|",
+        "| model | variant | JAX | TensorFlow | matched | of the smaller side | JAX alone | TensorFlow alone |",
+        "|---|---|---:|---:|---:|---:|---|---|",
         *rows,
     ]
     return "\n".join([head + BEGIN, f"With {versions()}, at size `tiny`:", "", *table, END + rest.partition(END)[2]])
@@ -144,10 +159,10 @@ def main() -> None:
         if (folder / "jax" / "answer.json").is_file():
             runs = {framework: load_run(folder / framework) for framework in FRAMEWORKS}
         else:
-            runs = run_zoo([], LAUNCHES, folder)
+            runs = run_zoo([], [*LAUNCHES, *STILL], folder)
         (ROOT / "docs" / "models.md").write_text(page(runs), encoding="utf-8")
         findings = ROOT / "docs" / "findings.md"
-        rows = [match_row(runs, case) for case in LAUNCHES]
+        rows = [match_row(runs, case) for case in [*LAUNCHES, *STILL]]
         findings.write_text(with_table(findings.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
