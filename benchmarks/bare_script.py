@@ -22,6 +22,7 @@ from xlacompare.bench import stats
 from xlacompare.bench.request import bench_plan
 from xlacompare.bench.run import Run
 from xlacompare.bench.runner import carry_out, new_run
+from xlacompare.registry import find_model
 from xlacompare.worker.launch import Launch, child_environment
 
 COMMON = """
@@ -100,7 +101,7 @@ def main() -> int:
     parser.add_argument("--size", default="large", choices=("tiny", "large"))
     parser.add_argument("--frameworks", default="jax,tensorflow")
     arguments = parser.parse_args()
-    width = {"tiny": 5, "large": 1024}[arguments.size]
+    width = find_model("linear").spec.sizes[arguments.size]["width"]
     agree = True
     with tempfile.TemporaryDirectory() as folder:
         for framework in arguments.frameworks.split(","):
