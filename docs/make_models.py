@@ -18,8 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.models.zoo import LAUNCHES, PARITY, SPECS, Case, Run, load_run, run_zoo  # noqa: E402
 from unmatched import reasons  # noqa: E402
+
+from tests.models.zoo import LAUNCHES, PARITY, SPECS, Case, Run, load_run, run_zoo  # noqa: E402
 from xlacompare.census import census  # noqa: E402
 from xlacompare.diff import diff  # noqa: E402
 from xlacompare.frameworks import FRAMEWORKS  # noqa: E402
