@@ -18,6 +18,7 @@ from xlacompare.diff.graph import Kind
 from xlacompare.hlo import Instruction
 
 UNEXPLAINED = "unexplained"
+CONSTANTS = "constants"
 # Nothing but random bits is unsigned in these models.
 RANDOM_TYPES = ("u32", "u64")
 NEVER = r"(?!)"
@@ -45,7 +46,7 @@ REASONS = (
     Reason(
         "random numbers",
         r"threefry|jax\.random|_normal|_uniform|bernoulli",
-        r"stateless_random|random_split|StatelessRandom",
+        r"stateless_random|random_split|StatelessRandom|(?:^|loop_body/)strided_slice(?:_\d+)?\b",
     ),
     Reason("class numbers", r"take_along_axis", r"SparseSoftmaxCrossEntropy", CLASS_OPCODES),
     Reason("class numbers", r"take_along_axis", NEVER),
@@ -58,23 +59,47 @@ REASONS = (
         r"batchnorm|moments",
     ),
     Reason("negative indices", r"\[\"embedding\"\]\[x\]", r"[Gg]ather|IndexedSlices|UnsortedSegment"),
-    Reason("softmax", r"softmax\(", r"Softmax"),
+    Reason("softmax", r"softmax\(", r"Softmax|gradient_tape/(loop_body/)?sub\b"),
     Reason("mask", r"tril|jnp\.where\(causal", r"BandPart|SelectV2"),
     Reason("slices", r"qkv\[", r"unstack|stack"),
+    Reason("convolutions", r"conv_general_dilated", r"Conv2D"),
+    Reason("convolutions", r"", r"", frozenset({"convolution"})),
+    # XLA expands the gradient of a maximum's window into windows that carry indices along.
+    Reason(
+        "max-pool",
+        r"^\(?(f32\[[\d,]+\], )?s32",
+        r"^\(?(f32\[[\d,]+\], )?s32",
+        frozenset({"reduce-window", "concatenate"}),
+    ),
+    Reason(
+        "clipping",
+        r"in clip\b|< clip <",
+        r"loop_body/(pow|Sum|AddN|Sqrt|truediv|Maximum)|while/(pow|Sum|AddN|Sqrt|truediv|Maximum)",
+    ),
+    Reason(
+        "tanh and sigmoid",
+        r"(?:tanh|sigmoid)\(",
+        r"TanhGrad|SigmoidGrad|(?:gradient_tape|gradients)/\S*mul(?:_\d+)?(?:_grad)?/Mul",
+    ),
     Reason("batched products", r"@ params|einsum", r"matmul|MatMul|einsum|Einsum"),
-    Reason("loops", r"while/|lax\.scan", r"while|TensorList|TensorArray"),
-    Reason("clipping", r"in \S*clip\b|< clip ", r"pfor|PartitionedCall|clip"),
+    Reason("batched products", r"", r"", frozenset({"dot"})),
+    Reason("loops", r"while/|lax\.scan", r"while|TensorList|TensorArray|/pfor/AddV2$"),
     Reason("sums of gradients", r"add_any", r"AddN"),
+    Reason(
+        "mean and step",
+        r"in (?:<lambda> < )?(?:sgd|add_noise|dp_train_step)\b",
+        r"^(?:mul|add|sub|truediv|Sum|zeros_like)(?:_\d+)?$",
+    ),
 )
 
 
 def describe(instruction: Instruction) -> str:
-    """Return what the framework noted beside an operation, with the user's source line where it names one."""
+    """Return what the framework noted beside an operation, with the user's source line if it has one; or its shape."""
     name = str(instruction.metadata.get("op_name") or "")
     # TensorFlow's frames are all its own.
     frames = [frame for frame in instruction.source_frames if frame.file and frame.function]
     if not frames:
-        return name
+        return name or str(instruction.shape)
     where = frames[0]
     functions = " < ".join(frame.function.rsplit(".", 1)[-1] for frame in frames)
     return f"{name} in {functions}: {source_line(where.file, where.line)}"
@@ -100,6 +125,11 @@ def reason(instruction: Instruction, framework: str) -> str | None:
 
 def reasons(found: Diff, side: int, framework: str) -> Counter[str]:
     """Return how many unmatched operations of a side each reason explains."""
+    return Counter(reason_of_each(found, side, framework).values())
+
+
+def reason_of_each(found: Diff, side: int, framework: str) -> dict[int, str]:
+    """Return each unmatched operation of a side with its reason."""
     graph = found.graphs[side]
     unmatched = found.matching.unmatched(side)
     told = {node: title for node in unmatched if (title := reason(graph.instructions[node], framework))}
@@ -116,7 +146,9 @@ def reasons(found: Diff, side: int, framework: str) -> Counter[str]:
     while queue:
         node = queue.popleft()
         for other in beside[node]:
-            if other not in told and not describe(graph.instructions[other]):
+            if other not in told and not graph.instructions[other].source_frames:
                 told[other] = told[node]
                 queue.append(other)
-    return Counter(told.get(node, UNEXPLAINED) for node in unmatched)
+    # What is left of constants feeds operations that are matched: the same formula with another number in it.
+    trivial = found.trivial[side]
+    return {node: told.get(node, CONSTANTS if trivial[node] else UNEXPLAINED) for node in unmatched}

@@ -133,7 +133,10 @@ def _product(graph: Graph, node: int) -> tuple[int, int] | None:
     instruction = graph.instructions[node]
     operands = graph.operands[node]
     if instruction.opcode == "dot" and len(operands) == 2:
-        return operands[0], operands[1]
+        # A matrix and a vector stand in no order: as they are written.
+        sizes = [graph.instructions[operand].shape.element_count for operand in operands]
+        written = [operand.shape.element_count for operand in instruction.operands]
+        return (operands[0], operands[1]) if sizes == written else (operands[1], operands[0])
     if instruction.opcode != "reduce" or _reducer(instruction) != "sum" or len(operands) != 2:
         return None
     factor = operands[0]

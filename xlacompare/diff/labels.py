@@ -107,7 +107,11 @@ class Labels:
             )
             operands = tuple(_plain(operand.shape) for operand in instruction.operands)
             form = (_plain(result), attributes, operands)
-        commutative = opcode in COMMUTATIVE or (opcode == "compare" and essential[0] in ("EQ", "NE"))
+        commutative = (
+            opcode in COMMUTATIVE
+            or (opcode == "compare" and essential[0] in ("EQ", "NE"))
+            or (opcode == "dot" and isinstance(form, _EitherWay))
+        )
         return Label(
             self.number((opcode, types, essential, form)),
             self.number((opcode, essential, len(instruction.operands))),
@@ -290,6 +294,12 @@ def _slice(instruction: Instruction) -> tuple[Hashable, bool]:
     return tuple(cut), len(bounds) == len(sizes) and all(bound == (0, size, 1) for size, bound in cut)
 
 
+class _EitherWay(tuple[Hashable, ...]):
+    """The form of an operation whose operands may be exchanged, though each has its own part."""
+
+    __slots__ = ()
+
+
 def _dot(instruction: Instruction) -> tuple[Hashable, bool]:
     attributes = instruction.attributes
     if len(instruction.operands) != 2:
@@ -306,6 +316,10 @@ def _dot(instruction: Instruction) -> tuple[Hashable, bool]:
         [(size, known.get(at, ("free", 0))) for at, size in enumerate(each) if size != 1]
         for known, each in zip(roles, sizes, strict=True)
     ]
+    # A matrix times a vector is the vector times the matrix; which is which is told by their sizes.
+    free = [any(role[0] == "free" for _, role in side) for side in sides]
+    if free[1] and not free[0]:
+        sides.reverse()
     # Contracted and batch dimensions are one where they are neighbours in the same order on both sides; batch
     # dimensions are neighbours in the result, too, if their ranks are.
     steps = [{(one, other) for (_, one), (_, other) in pairwise(side)} for side in sides]
@@ -324,7 +338,8 @@ def _dot(instruction: Instruction) -> tuple[Hashable, bool]:
     ordered = list(dict.fromkeys(root(role) for _, role in sides[0] if role[0] == "contracting"))
     ordered += sorted({root(role) for side in sides for _, role in side if role[0] == "batch"})
     names = {role: (role[0], number) for number, role in enumerate(ordered)}
-    return tuple(_merged((size, names.get(root(role), role)) for size, role in side) for side in sides), False
+    form = tuple(_merged((size, names.get(root(role), role)) for size, role in side) for side in sides)
+    return (_EitherWay(form) if free[0] != free[1] else form), False
 
 
 _SHAPED = {
