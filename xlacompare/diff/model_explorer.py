@@ -30,10 +30,16 @@ def graph_collection(diff: Diff, side: int) -> dict[str, Any]:
     """Return one side (0 is left) as a graph collection of one graph."""
     graph = diff.graphs[side]
     partner = (diff.matching.to_right, diff.matching.to_left)[side]
+    names = {}
+    for pair in diff.parameters:
+        number, name = (pair.left, pair.left_name) if side == 0 else (pair.right, pair.right_name)
+        if number is not None:
+            names[graph.parameters[number]] = name
     nodes = []
     for node in range(len(graph)):
         if _is_drawn(graph, node):
-            nodes += [_node(graph, node, place, partner[node] >= 0) for place in _places(graph, node)]
+            label = names.get(node, graph.instructions[node].opcode)
+            nodes += [_node(graph, node, place, label, partner[node] >= 0) for place in _places(graph, node)]
     return {"label": diff.labels[side], "graphs": [{"id": graph.module.name or "module", "nodes": nodes}]}
 
 
@@ -53,7 +59,7 @@ def _id(node: int, place: int) -> str:
     return str(node) if place == _OUTSIDE else f"{node}@{place}"
 
 
-def _node(graph: Graph, node: int, place: int, matched: bool) -> dict[str, Any]:
+def _node(graph: Graph, node: int, place: int, label: str, matched: bool) -> dict[str, Any]:
     instruction = graph.instructions[node]
     namespace = []
     if place != _OUTSIDE:
@@ -67,7 +73,7 @@ def _node(graph: Graph, node: int, place: int, matched: bool) -> dict[str, Any]:
     }
     return {
         "id": _id(node, place),
-        "label": instruction.opcode,
+        "label": label,
         "namespace": "/".join(part.replace("/", "_") for part in namespace),
         "attrs": [{"key": key, "value": value} for key, value in attributes.items() if value],
         "incomingEdges": [
