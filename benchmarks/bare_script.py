@@ -3,12 +3,12 @@
     python benchmarks/bare_script.py --rounds 10
 
 For JAX: jit, one call to compile, `block_until_ready` in the timed loop (docs.jax.dev, "Benchmarking JAX code"). For
-TensorFlow: `tf.function(jit_compile=True)`, warm-up calls, and the call alone in the timed loop: on CPU it returns when its
-outputs are there. (`tf.test.experimental.sync_devices` is what its documentation has for GPUs, and takes 12 µs a call
-without one; `.numpy()` copies what JAX's `block_until_ready` leaves in place.) Both are timed
-with `timeit`, in loops as long as bench's batches. Each round runs the bare script and a bench worker in fresh
-processes, in turns; their medians are compared in pairs as bench compares two frameworks. Agreement is an interval of
-the ratio that holds 1, or no difference larger than 2 %.
+TensorFlow: `tf.function(jit_compile=True)`, warm-up calls, and the call alone in the timed loop: on CPU it returns when
+its outputs are there. (`tf.test.experimental.sync_devices` is what its documentation has for GPUs, and takes 12 µs a
+call without one; `.numpy()` copies what JAX's `block_until_ready` leaves in place.) Both are timed with `timeit`, in
+loops as long as bench's batches. Each round runs the bare script and a bench worker in fresh processes, in turns; their
+medians are compared in pairs as bench compares two frameworks. Agreement is an interval of the ratio that holds 1, or
+no difference larger than 2 %.
 """
 
 from __future__ import annotations

@@ -11,8 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Union
 
+from xlacompare.diff.forms import squeezed
 from xlacompare.diff.graph import Graph, Kernel, Kind
-from xlacompare.diff.labels import COLLECTIVE, EFFECTFUL, Label, Labels, squeezed
+from xlacompare.diff.labels import COLLECTIVE, EFFECTFUL, Label, Labels
+from xlacompare.diff.library_calls import plain_product
 from xlacompare.hlo import Computation, Instruction, Module, Shape
 from xlacompare.kernels import is_kernel, kernel_class
 
@@ -382,8 +384,19 @@ def _conditional(
     return tuple(choices) if instruction.shape.element_type == "tuple" or len(choices) != 1 else choices[0]
 
 
+def _library_call(
+    walk: _Walk, instruction: Instruction, operands: list[Value], kernel: Kernel | None, scope: tuple[str, ...]
+) -> Value | None:
+    """Take a library's product as a `dot`: the first of its results is the product, the rest its scratch memory."""
+    if instruction.shape.element_type != "tuple" or plain_product(instruction) is None:
+        return None
+    product = walk.primitive(instruction, operands, kernel)
+    return (product, *_taken_apart(walk, instruction, product)[1:])
+
+
 _SPECIAL = {
     "fusion": _fusion,
+    "custom-call": _library_call,
     "call": _fusion,
     "async-start": _async_start,
     "fusion-start": _async_start,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from xlacompare.diff.forms import integers
 from xlacompare.diff.graph import Graph, Kind
-from xlacompare.diff.labels import integers
 from xlacompare.hlo import Instruction
 
 if TYPE_CHECKING:

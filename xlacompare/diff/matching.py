@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlacompare.diff.colours import Readers, around, downward, upward
+from xlacompare.diff.forms import squeezed
 from xlacompare.diff.graph import Graph, Kind
 from xlacompare.diff.growth import Growth
-from xlacompare.diff.labels import squeezed
 from xlacompare.diff.likeness import match_alike
 from xlacompare.diff.pairing import pair_carried, pair_parameters, pair_results
 
