@@ -43,6 +43,18 @@ def test_the_words_for_the_gradient_pair_of_2020(corpus: Path) -> None:
 
 
 @pytest.mark.corpus
+def test_the_boundarys_bytes_are_those_counted_by_hand(corpus: Path) -> None:
+    """f32[5,5] is 100 bytes and f32[5] 20: JAX reads W, b, x, y and writes W's gradient.
+
+    TensorFlow's first kernel reads W and x and writes W @ x, its second reads that, b, y and x and writes the gradient.
+    """
+    found = gradient_pair(corpus)
+    assert found.total_bytes == (160 + 100, (120 + 20) + (80 + 100))
+    assert "JAX's kernels read and write 260 B of memory in all, TensorFlow's 320 B." in words(found)
+    assert re.findall(r"moves \d+ B", terminal(found, 120)) == ["moves 260 B", "moves 140 B", "moves 180 B"]
+
+
+@pytest.mark.corpus
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(corpus: Path, width: int) -> None:
     lines = terminal(gradient_pair(corpus), width, text_diff=True).splitlines()

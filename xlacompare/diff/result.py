@@ -138,6 +138,12 @@ class Diff(Result):
         """Return the bytes that a group's kernels of one side read from and write to memory."""
         return sum(kernel.read_bytes + kernel.written_bytes for kernel in self.kernels(group, side))
 
+    @cached_property
+    def total_bytes(self) -> tuple[int, int]:
+        """Per side, the bytes that all kernels read from and write to memory; a loop's body is counted once."""
+        left, right = (sum(self.traffic_bytes(group, side) for group in self.groups) for side in (0, 1))
+        return left, right
+
     def to_json_dict(self) -> dict[str, Any]:
         """Return the `xlacompare.diff` document."""
         return documents.document(
@@ -159,6 +165,7 @@ class Diff(Result):
                 ],
                 "results": [{"left": left, "right": right} for left, right in self.matching.results],
                 "operations": self.operation_counts,
+                "bytes": dict(zip(("left", "right"), self.total_bytes, strict=True)),
                 "constants": [self._constant_json(node) for node in self.revalued],
                 "kernels": [self._group_json(group) for group in self.groups],
             },

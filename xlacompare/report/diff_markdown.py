@@ -63,9 +63,11 @@ def _kernels(diff: Diff, labels: list[str]) -> str:
 def _cell(diff: Diff, side: int, group: KernelGroup) -> str:
     lines = []
     for kernel in diff.kernels(group, side):
-        cell = kernel_cell(diff, side, kernel)
+        cell = kernel_cell(diff, side, group, kernel)
         tags = f" ({markdown_escape(cell.tags)})" if cell.tags else ""
         lines.append(f"{markdown_code(cell.name)}{tags}: {markdown_escape(cell.inside)}")
+        if cell.moves:
+            lines.append(markdown_escape(cell.moves))
         if cell.origins:
             lines.append("from " + ", ".join(markdown_code(where) for where in cell.origins))
     return "<br>".join(lines)

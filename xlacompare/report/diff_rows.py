@@ -11,6 +11,7 @@ from xlacompare.diff.formulas import formula
 from xlacompare.diff.graph import Kernel
 from xlacompare.diff.origin import short_origin
 from xlacompare.report.diff_words import opcode_list
+from xlacompare.report.quantities import bytes_
 
 VERDICT_WORDS = {
     "identical": "identical",
@@ -33,12 +34,14 @@ class KernelCell:
         tags: "library call", "copy", the scope that it stands in.
         inside: the operations in it.
         origins: where they came from in the user's program.
+        moves: the bytes that it reads and writes, where its group moves another amount on the other side; else empty.
     """
 
     name: str
     tags: str
     inside: str
     origins: tuple[str, ...]
+    moves: str
 
 
 def verdict_words(diff: Diff, group: KernelGroup) -> str:
@@ -50,8 +53,8 @@ def verdict_words(diff: Diff, group: KernelGroup) -> str:
     return VERDICT_WORDS[group.verdict]
 
 
-def kernel_cell(diff: Diff, side: int, kernel: Kernel) -> KernelCell:
-    """Return what a table says of a kernel."""
+def kernel_cell(diff: Diff, side: int, group: KernelGroup, kernel: Kernel) -> KernelCell:
+    """Return what a table says of a kernel of a group."""
     graph = diff.graphs[side]
     nodes = [node for node in kernel.operations if not diff.trivial[side][node]] or kernel.operations
     tags = []
@@ -69,8 +72,13 @@ def kernel_cell(diff: Diff, side: int, kernel: Kernel) -> KernelCell:
     shown = tuple(origins)[:MAX_ORIGINS]
     if len(origins) > MAX_ORIGINS:
         shown = (*shown, f"{len(origins) - MAX_ORIGINS} more")
+    alike = diff.traffic_bytes(group, 0) == diff.traffic_bytes(group, 1)
     return KernelCell(
-        kernel.name, ", ".join(tags), opcode_list([graph.instructions[node].opcode for node in nodes], 12), shown
+        name=kernel.name,
+        tags=", ".join(tags),
+        inside=opcode_list([graph.instructions[node].opcode for node in nodes], 12),
+        origins=shown,
+        moves="" if alike else f"moves {bytes_(kernel.read_bytes + kernel.written_bytes)}",
     )
 
 

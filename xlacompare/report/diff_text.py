@@ -101,12 +101,14 @@ def _kernels(diff: Diff, folds: Sequence[Fold]) -> RenderableType:
 def _cell(diff: Diff, side: int, group: KernelGroup) -> Text:
     text = Text()
     for index, kernel in enumerate(diff.kernels(group, side)):
-        cell = kernel_cell(diff, side, kernel)
+        cell = kernel_cell(diff, side, group, kernel)
         text.append("\n" if index else "")
         text.append(cell.name, style="cyan")
         if cell.tags:
             text.append(f" ({cell.tags})")
         text.append(f"\n  {cell.inside}" if cell.inside else "")
+        if cell.moves:
+            text.append(f"\n  {cell.moves}")
         if cell.origins:
             text.append("\n  from " + ", ".join(cell.origins), style="dim")
     return text

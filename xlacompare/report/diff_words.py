@@ -14,6 +14,7 @@ from xlacompare.diff.formulas import formula
 from xlacompare.diff.graph import Kernel
 from xlacompare.diff.matching import COMPUTED_ALIKE
 from xlacompare.diff.origin import short_origin
+from xlacompare.report.quantities import bytes_
 
 # A sentence: plain words, and pieces of HLO text that each medium escapes and sets in its own way.
 Sentence = tuple["str | Code", ...]
@@ -44,7 +45,7 @@ def answer(diff: Diff) -> list[Sentence]:
                 f"{_count(count, 'operation')}.",
             )
         ]
-    sentences: list[Sentence] = [_kernel_sentence(diff), _operation_sentence(diff)]
+    sentences: list[Sentence] = [_kernel_sentence(diff), _operation_sentence(diff), *_bytes_sentence(diff)]
     found = placements(diff)
     sentences += [_placement_sentence(diff, one) for one in found[:MAX_FINDINGS]]
     if len(found) > MAX_FINDINGS:
@@ -114,6 +115,17 @@ def _operation_sentence(diff: Diff) -> Sentence:
         f"Of {names[0]}'s {counts['left']} and {names[1]}'s {counts['right']} operations {counts['matched']} are the "
         f"same{but}; {counts['left_only']} exist in {names[0]} alone, {counts['right_only']} in {names[1]} alone.",
     )
+
+
+def _bytes_sentence(diff: Diff) -> list[Sentence]:
+    """Say what the kernels' boundaries cost: every one of them is written to memory and read again."""
+    left, right = diff.total_bytes
+    if left == right:
+        return []
+    names = diff.labels
+    return [
+        (f"{names[0]}'s kernels read and write {bytes_(left)} of memory in all, {names[1]}'s {bytes_(right)}.",),
+    ]
 
 
 def _constant_sentences(diff: Diff) -> list[Sentence]:
