@@ -26,7 +26,7 @@ def rendered(run: Run, *, ascii_only: bool = False) -> str:
 def test_the_terminals_report() -> None:
     text = rendered(make_run(SLOW, [1.5 * value for value in reversed(SLOW)], size="large"))
     assert text == (
-        "linear · grad · large (width 1024, batch 1) · latency · 6 rounds × 3 batches\n"
+        "linear · grad · large (width 2048, batch 1) · latency · 6 rounds × 3 batches\n"
         "cpu (2 cores) · float32 · calls a batch: jax 10, tensorflow 10\n"
         "             median       p25…p75     processes    floor\n"
         "jax         22.9 ms  22.8…23.0 ms  22.7…23.1 ms  6.00 µs\n"
