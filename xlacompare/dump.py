@@ -24,7 +24,7 @@ from xlacompare.hlo import read_file
 from xlacompare.parity import Parity, compare_outputs
 from xlacompare.registry import Model, find_model
 from xlacompare.results import Result
-from xlacompare.settings import check_settings
+from xlacompare.settings import program_of
 from xlacompare.worker.launch import DISPLAY_NAMES, Answer, Launch, joined_error, run_all
 from xlacompare.worker.xla_flags import check_flags, merge_flags, user_flags
 
@@ -147,17 +147,11 @@ def dump_request(
     """
     if isinstance(model, str):
         model = find_model(model)
-    options = dict(options or {})
-    numbers = check_settings(model.spec, variant=variant, size=size, batch=batch, options=options)
-    program = {
-        "model_dir": str(model.folder),
-        "size": numbers,
-        "seed": seed,
-        "settings": {"variant": variant, **(settings or {}), "options": options},
-    }
+    settings = {"variant": variant, **(settings or {})}
+    program = program_of(model, variant=variant, size=size, batch=batch, seed=seed, options=options, settings=settings)
     spec = model.spec
     programs = dict.fromkeys(FRAMEWORKS, program)
-    return DumpRequest(spec.name, variant, programs, rtol=spec.rtol, atol=spec.atol, size=numbers, **others)
+    return DumpRequest(spec.name, variant, programs, rtol=spec.rtol, atol=spec.atol, size=program["size"], **others)
 
 
 def dump(model: str | Model, *, out: Path | str = "dumps", overwrite: bool = False, **choices: Any) -> DumpResult:

@@ -9,6 +9,7 @@ from typing import Any
 from xlacompare.errors import UsageError
 from xlacompare.frameworks.program import VARIANTS
 from xlacompare.model_spec import ModelFolderError, ModelSpec
+from xlacompare.registry import Model
 
 
 def check_settings(
@@ -33,6 +34,36 @@ def check_settings(
     if batch is not None:
         numbers["batch"] = batch
     return numbers
+
+
+def program_of(
+    model: Model,
+    *,
+    variant: str,
+    size: str | None,
+    batch: int | None,
+    seed: int,
+    options: Mapping[str, Any] | None,
+    settings: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return what a child is asked to build (`worker/tasks/program.py`) for what was chosen of a model.
+
+    Args:
+        size: one of the model's sizes; None is its first.
+        batch: instead of the size's own.
+        seed: of parameters and batch.
+        options: the model's own options.
+        settings: further fields of `frameworks.program.Settings`, such as vectorize.
+
+    Raises: as `check_settings`.
+    """
+    options = dict(options or {})
+    return {
+        "model_dir": str(model.folder),
+        "size": check_settings(model.spec, variant=variant, size=size, batch=batch, options=options),
+        "seed": seed,
+        "settings": {**(settings or {}), "options": options},
+    }
 
 
 def _known(kind: str, name: str, choices: Iterable[str], spec: ModelSpec) -> None:

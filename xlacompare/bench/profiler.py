@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlacompare.bench.kernels import dump_request_of
+from xlacompare.bench.launches import column_launch
 from xlacompare.bench.machine import check_cpus, describe_machine
 from xlacompare.bench.peaks import Peaks
 from xlacompare.bench.plan import Column, Plan
@@ -18,7 +19,7 @@ from xlacompare.dump import FrameworkDump, make_dumps
 from xlacompare.errors import UsageError, WorkerFailed
 from xlacompare.hlo import Module, read_file
 from xlacompare.kernels import steps
-from xlacompare.worker.launch import DISPLAY_NAMES, Child, Launch
+from xlacompare.worker.launch import DISPLAY_NAMES, run_one
 
 DEFAULT_ROUNDS, QUICK_ROUNDS = 3, 1
 DEFAULT_STEPS = 50
@@ -94,31 +95,8 @@ def _answer(
 ) -> Mapping[str, Any]:
     """Return what one process measured."""
     containers = [step.name for step in steps(module, "reachable") if step.kernel_class == "container"]
-    request = {
-        **plan.program,
-        "task": "profile",
-        "settings": plan.settings(column),
-        "cpus": list(plan.cpus),
-        "warm_up_min_s": plan.limits.warm_up_min_s,
-        "warm_up_max_s": plan.limits.warm_up_max_s,
-        "steps": steps_wanted,
-        "max_s": MAX_STEPS_S,
-        "containers": containers,
-    }
-    launch = Launch(
-        column.framework,
-        request,
-        xla_flags=plan.xla_flags.get(column.framework, ""),
-        python=plan.pythons.get(column.framework),
-        device=plan.device,
-        timeout_s=plan.timeout_s,
-    )
-    child = Child(launch, on_stage)
-    try:
-        answer = child.wait()
-    except BaseException:
-        child.kill()
-        raise
+    launch = column_launch(plan, column, "profile", steps=steps_wanted, max_s=MAX_STEPS_S, containers=containers)
+    answer = run_one(launch, on_stage)
     found = answer.result
     if not any(step[3] for step in found["steps"]):
         raise WorkerFailed(

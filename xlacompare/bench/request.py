@@ -9,7 +9,7 @@ from xlacompare.bench.plan import QUICK_ROUNDS, Plan, columns, self_check_column
 from xlacompare.errors import UsageError
 from xlacompare.frameworks import FRAMEWORKS
 from xlacompare.registry import Model, find_model
-from xlacompare.settings import check_settings
+from xlacompare.settings import program_of
 from xlacompare.worker.xla_flags import check_flags, merge_flags, user_flags
 
 
@@ -51,8 +51,8 @@ def bench_plan(
     """
     if isinstance(model, str):
         model = find_model(model)
-    spec, options = model.spec, dict(options or {})
-    numbers = check_settings(spec, variant=variant, size=size, batch=batch, options=options)
+    spec = model.spec
+    program = program_of(model, variant=variant, size=size, batch=batch, seed=seed, options=options, settings=settings)
     chosen = self_check_columns(self_check) if self_check else columns(names)
     if others.get("min_effect", 1) <= 0:
         raise UsageError(
@@ -65,12 +65,7 @@ def bench_plan(
     return Plan(
         model=spec.name,
         variant=variant,
-        program={
-            "model_dir": str(model.folder),
-            "size": numbers,
-            "seed": seed,
-            "settings": {**(settings or {}), "options": options},
-        },
+        program=program,
         rtol=spec.rtol,
         atol=spec.atol,
         columns=chosen,

@@ -15,6 +15,7 @@ import numpy as np
 from xlacompare import documents
 from xlacompare.bench import stats
 from xlacompare.bench.analysis import comparisons, fairness, run_document
+from xlacompare.bench.launches import column_launch
 from xlacompare.bench.machine import check_cpus, describe_machine
 from xlacompare.bench.plan import Column, Plan
 from xlacompare.bench.request import bench_plan
@@ -22,7 +23,7 @@ from xlacompare.bench.run import Run, Worker, default_path, now_utc, write_text_
 from xlacompare.errors import UsageError, WorkerFailed, XlaCompareError
 from xlacompare.parity import compare_outputs
 from xlacompare.registry import Model
-from xlacompare.worker.launch import DISPLAY_NAMES, Answer, Child, Launch
+from xlacompare.worker.launch import DISPLAY_NAMES, Answer, Launch, run_one
 
 PHASES = ("import", "build", "trace", "lower", "compile", "first_run")
 OnProgress = Callable[["Progress"], None]
@@ -92,7 +93,7 @@ def carry_out(
     while not run.complete:
         number = run.rounds
         try:
-            workers, parity = _round(run, number, watch, start or _start)
+            workers, parity = _round(run, number, watch, start or run_one)
         except XlaCompareError as error:
             raise _stopped(error, run, path) from error
         run = replace(
@@ -167,38 +168,18 @@ def _round(
 
 def _launch(plan: Plan, column: Column, number: int | None, outputs_file: Path | None) -> Launch:
     limits = plan.limits
-    request = {
-        **plan.program,
-        "task": "bench",
-        "settings": plan.settings(column),
-        "mode": plan.mode,
-        "number": number,
-        "cpus": list(plan.cpus),
-        "outputs_file": None if outputs_file is None else str(outputs_file),
-        "warm_up_min_s": limits.warm_up_min_s,
-        "warm_up_max_s": limits.warm_up_max_s,
-        "min_batch_s": limits.min_batch_s,
-        "batches": limits.batches,
-        "min_batches": limits.min_batches,
-        "timing_max_s": limits.timing_max_s,
-    }
-    return Launch(
-        column.framework,
-        request,
-        xla_flags=plan.xla_flags.get(column.framework, ""),
-        python=plan.pythons.get(column.framework),
-        device=plan.device,
-        timeout_s=plan.timeout_s,
+    return column_launch(
+        plan,
+        column,
+        "bench",
+        mode=plan.mode,
+        number=number,
+        outputs_file=None if outputs_file is None else str(outputs_file),
+        min_batch_s=limits.min_batch_s,
+        batches=limits.batches,
+        min_batches=limits.min_batches,
+        timing_max_s=limits.timing_max_s,
     )
-
-
-def _start(launch: Launch, on_stage: Callable[[str, str], None]) -> Answer:
-    child = Child(launch, on_stage)
-    try:
-        return child.wait()
-    except BaseException:
-        child.kill()
-        raise
 
 
 def _worker(plan: Plan, column: Column, number: int, position: int, answer: Answer) -> Worker:

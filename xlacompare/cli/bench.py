@@ -22,21 +22,18 @@ FORMATS = ("text", "markdown", "json", "csv", "pyperf", "action")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from xlacompare.cli.options import add_framework_options, add_model_options, add_output_options
+    from xlacompare.cli.options import (
+        add_framework_options,
+        add_model_options,
+        add_output_options,
+        add_storage_options,
+    )
 
     parser.add_argument("models", nargs="*", metavar="MODEL", help="a built-in name, a plugin's, or a model folder")
     add_model_options(parser)
     add_framework_options(parser)
     _add_timing_options(parser)
-    group = parser.add_argument_group("where it goes")
-    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="the stored run (one model)")
-    group.add_argument(
-        "--out",
-        type=Path,
-        default=Path("dumps"),
-        metavar="DIR",
-        help="else DIR/MODEL/bench-<UTC>.json (default: dumps)",
-    )
+    group = add_storage_options(parser, "bench", "the stored run (one model)")
     group.add_argument("--plot", type=Path, metavar="FILE", help="also draw the rounds, .svg or .png (one model)")
     group.add_argument(
         "--plot-phases", type=Path, metavar="FILE", help="also draw the phases, .svg or .png (one model)"

@@ -24,6 +24,20 @@ def add_output_options(parser: argparse.ArgumentParser, formats: tuple[str, ...]
     group.add_argument("-v", "--verbose", action="store_true", help="more detail")
 
 
+def add_storage_options(parser: argparse.ArgumentParser, kind: str, what: str) -> argparse._ArgumentGroup:
+    """Add where a command keeps what it measured; return the group, for what else is written."""
+    group = parser.add_argument_group("where it goes")
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
+    group.add_argument(
+        "--out",
+        type=Path,
+        default=Path("dumps"),
+        metavar="DIR",
+        help=f"else DIR/MODEL/{kind}-<UTC>.json (default: dumps)",
+    )
+    return group
+
+
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the model")
     group.add_argument("--variant", default="grad", help="forward, grad, … (default: %(default)s)")

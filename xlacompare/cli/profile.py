@@ -20,7 +20,12 @@ SUMMARY = "measured time per kernel, both sides, joined to the diff"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from xlacompare.cli.bench import add_pinning_option
-    from xlacompare.cli.options import add_framework_options, add_model_options, add_output_options
+    from xlacompare.cli.options import (
+        add_framework_options,
+        add_model_options,
+        add_output_options,
+        add_storage_options,
+    )
 
     parser.add_argument("model", metavar="MODEL", help="a built-in name, a plugin's, or a model folder")
     add_model_options(parser)
@@ -32,15 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pinning_option(group)
     group.add_argument("--no-peaks", action="store_true", help="do not measure what the machine can do")
     group.add_argument("--remeasure-peaks", action="store_true", help="measure that again, instead of what is kept")
-    group = parser.add_argument_group("where it goes")
-    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="the stored profile")
-    group.add_argument(
-        "--out",
-        type=Path,
-        default=Path("dumps"),
-        metavar="DIR",
-        help="else DIR/MODEL/profile-<UTC>.json (default: dumps)",
-    )
+    group = add_storage_options(parser, "profile", "the stored profile")
     group.add_argument("--plot", type=Path, metavar="FILE", help="also draw the kernels, .svg or .png")
     add_output_options(parser)
 

@@ -270,6 +270,20 @@ def joined_error(errors: Sequence[XlaCompareError]) -> XlaCompareError:
     return WorkerFailed(messages, framework="", stage="")
 
 
+def run_one(launch: Launch, on_stage: Callable[[str, str], None] | None = None) -> Answer:
+    """Run one child and return its answer; whatever ends this ends the child.
+
+    Raises:
+        FrameworkMissing, ModelError, WorkerFailed: as `Child.wait`.
+    """
+    child = Child(launch, on_stage)
+    try:
+        return child.wait()
+    except BaseException:
+        child.kill()
+        raise
+
+
 def child_environment(launch: Launch) -> dict[str, str]:
     """Return the child's environment: the user's own, without what would hide a dump or skew a comparison."""
     environment = {key: value for key, value in os.environ.items() if key not in REMOVED_FROM_ENVIRONMENT}
