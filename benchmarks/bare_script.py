@@ -53,16 +53,17 @@ def run():
 """,
     "tensorflow": """
 import tensorflow as tf
-W, b, x, y = map(tf.constant, (W, b, x, y))
+params = {{"W": tf.constant(W), "b": tf.constant(b)}}
+x, y = tf.constant(x), tf.constant(y)
 @tf.function(jit_compile=True)
-def step(W, b, x, y):
+def step(params, x, y):
     with tf.GradientTape() as tape:
-        tape.watch((W, b))
-        loss = tf.reduce_mean((tf.linalg.matvec(W, x) + b - y) ** 2)
-    return tape.gradient(loss, (W, b))
-step = step.get_concrete_function(W, b, x, y)
+        tape.watch(params)
+        loss = tf.reduce_mean((tf.linalg.matvec(params["W"], x) + params["b"] - y) ** 2)
+    return tape.gradient(loss, params)
+step = step.get_concrete_function(params, x, y)
 def run():
-    step(W, b, x, y)
+    step(params, x, y)
 """,
 }
 
