@@ -74,7 +74,7 @@ REASONS = (
     Reason(
         "clipping",
         r"in clip\b|< clip <",
-        r"loop_body/(pow|Sum|AddN|Sqrt|truediv|Maximum)|while/(pow|Sum|AddN|Sqrt|truediv|Maximum)",
+        r"(?:loop_body|while)/(?:pow|Sum|AddN|Sqrt|truediv|Maximum)",
     ),
     Reason(
         "tanh and sigmoid",

@@ -184,3 +184,13 @@ def test_equal_labels_are_equal_values_and_the_other_way_round(make: object) -> 
         renamings = {value for label, values in by_label.items() if label[1] for value in values}
         assert all(len(found) == 1 for value, found in by_value.items() if value not in renamings)
     assert pairs > 400
+
+
+@pytest.mark.parametrize("dimensions", ["", ", dimensions={1}", ", dimensions={-7,1}", ", dimensions={1,1}"])
+def test_a_transpose_that_is_none_is_still_an_operation(dimensions: str) -> None:
+    text = (
+        "HloModule m\n\nENTRY e {\n  a = f32[8,16]{1,0} parameter(0)\n"
+        f"  ROOT t = f32[16,8]{{1,0}} transpose(a){dimensions}\n}}\n"
+    )
+    label = Labels().of(read_text(text)[0].entry.root)
+    assert not label.renaming

@@ -67,3 +67,21 @@ def test_other_contracted_dimensions_are_another_product() -> None:
     square = DOT.replace("[16,4]", "[16,16]").replace("[8,16]", "[16,16]").replace("[8,4]", "[16,16]")
     turned = square.replace("rhs_contracting_dims={0}", "rhs_contracting_dims={1}")
     assert [group.notes for group in compared(square, turned).groups] == [("shape",)]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '{"dot_dimension_numbers":{"lhs_contracting_dimensions":["inf"]}}',
+        '{"dot_dimension_numbers":{"lhs_contracting_dimensions":3},"x":"nan"}',
+        '{"x":1' + "0" * 400 + "}",
+        '{"a":' * 900 + "1" + "}" * 900,
+        '{"a":' + "[" * 900 + "1" + "]" * 900 + "}",
+        "[1,2]",
+    ],
+    ids=["infinite", "no number", "huge", "deep", "deep list", "list"],
+)
+def test_a_configuration_that_is_none_is_taken_as_it_is(config: str) -> None:
+    text = HEAD + "  ROOT c = f32[8,4]{1,0} " + CALL + config + "\n}\n"
+    assert compared(text, text).identical
+    assert not compared(text, text.replace(config, '{"other":7}')).identical

@@ -83,13 +83,14 @@ def _reduce(instruction: Instruction) -> tuple[Hashable, bool]:
 
 def _transpose(instruction: Instruction) -> tuple[Hashable, bool]:
     sizes = shape_of(instruction).dimensions
-    order = [at for at in integers(instruction.attributes.get("dimensions")) if at < len(sizes) and sizes[at] != 1]
+    order = [at for at in integers(instruction.attributes.get("dimensions")) if 0 <= at < len(sizes) and sizes[at] != 1]
     ranks = {at: rank for rank, at in enumerate(sorted(order))}
     permutation = tuple(ranks[at] for at in order)
-    # What stays together on the way is one dimension; its number says where it goes.
+    wide = squeezed(shape_of(instruction))
+    # What stays together on the way is one dimension; its number says where it goes. A text may leave dimensions out.
     runs = _runs(permutation)
-    form = _merged((size, runs[rank]) for rank, size in enumerate(squeezed(shape_of(instruction))))
-    return form, len(form) <= 1
+    form = _merged((size, runs.get(rank, -1)) for rank, size in enumerate(wide))
+    return form, permutation == tuple(range(len(wide)))
 
 
 def _concatenate(instruction: Instruction) -> tuple[Hashable, bool]:

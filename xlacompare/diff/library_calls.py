@@ -6,6 +6,7 @@ computed and how (which algorithm, which queue). Only the former tells two calls
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
@@ -31,6 +32,7 @@ _DEFAULTS: Mapping[str, Hashable] = {
     "activationmode": "kNone",
 }
 _UNDERSCORE = re.compile("_")
+MAX_DEPTH = 32
 
 
 class DotDimensions(NamedTuple):
@@ -59,43 +61,53 @@ def plain_product(instruction: Instruction) -> DotDimensions | None:
 
 
 def settings_of_what(instruction: Instruction) -> tuple[tuple[str, Hashable], ...]:
-    """Return the settings of a call that change what it computes, defaults left out, in one order and spelling."""
+    """Return the settings of a call that change what it computes, defaults left out, in one order and spelling.
+
+    A configuration that is none, or nests deeper than any that XLA writes, is taken as the text that it is.
+    """
     config = instruction.backend_config
-    return _settings(config) if isinstance(config, Mapping) else (("config", str(config)),) if config else ()
+    if not config:
+        return ()
+    if isinstance(config, Mapping):
+        try:
+            return _settings(config, MAX_DEPTH)
+        except RecursionError:
+            pass
+    return (("config", config if isinstance(config, str) else instruction.attributes["backend_config"]),)
 
 
-def _settings(config: Mapping[str, object]) -> tuple[tuple[str, Hashable], ...]:
+def _settings(config: Mapping[str, object], depth: int) -> tuple[tuple[str, Hashable], ...]:
     found: dict[str, Hashable] = {}
     for key, value in config.items():
         name = _UNDERSCORE.sub("", str(key)).lower()
         if name in _HOW:
             continue
-        if isinstance(value, Mapping):
-            inner = _settings(value)
-            if name.endswith("backendconfig"):
-                # Newer versions wrap the settings of the library in a message that all calls share.
-                found.update(inner)
-            else:
-                found[name] = inner
-            continue
-        plain = _plain(value)
-        if _DEFAULTS.get(name, found) != plain:
+        plain = _plain(value, depth)
+        if isinstance(value, Mapping) and isinstance(plain, tuple) and name.endswith("backendconfig"):
+            # Newer versions wrap the settings of the library in a message that all calls share.
+            found.update(plain)
+        elif _DEFAULTS.get(name, found) != plain:
             found[name] = plain
     return tuple(sorted(found.items(), key=lambda item: item[0]))
 
 
-def _plain(value: object) -> Hashable:
+def _plain(value: object, depth: int) -> Hashable:
     """Return a setting's value; numbers are numbers even where they are spelled as text."""
+    if depth == 0:
+        raise RecursionError
+    if isinstance(value, Mapping):
+        return _settings(value, depth - 1)
     if isinstance(value, list):
-        return tuple(_plain(each) for each in value)
-    if isinstance(value, (bool, int, float)):
-        return float(value)
-    text = str(value)
+        return tuple(_plain(each, depth - 1) for each in value)
     try:
-        return float(text)
-    except ValueError:
-        return text
+        number = float(value) if isinstance(value, (bool, int, float)) else float(str(value))
+    except (ValueError, OverflowError):
+        return str(value)
+    # What is no number is not even equal to itself.
+    return str(value) if math.isnan(number) else number
 
 
 def _integers(value: Hashable) -> tuple[int, ...]:
-    return tuple(int(each) for each in value if isinstance(each, float)) if isinstance(value, tuple) else ()
+    if not isinstance(value, tuple):
+        return ()
+    return tuple(int(each) for each in value if isinstance(each, float) and each.is_integer())

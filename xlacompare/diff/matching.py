@@ -62,10 +62,6 @@ class Matching:
         graph, partner = ((self.left, self.to_right), (self.right, self.to_left))[side]
         return [node for node, kind in enumerate(graph.kinds) if kind == Kind.OPERATION and partner[node] < 0]
 
-    def revalued(self) -> list[int]:
-        """Return the left constants whose partner stands at the same place and has another value."""
-        return [node for node, how in self.how.items() if how == OTHER_VALUE]
-
 
 def match(left: Graph, right: Graph, parameter_pairs: Iterable[tuple[int, int]] = ()) -> Matching:
     """Return the matching of two graphs whose labels come from one `Labels`.

@@ -11,7 +11,7 @@ from xlacompare import documents
 from xlacompare.census import Census, census
 from xlacompare.diff.graph import Graph, Kernel
 from xlacompare.diff.kernels import KernelGroup, trivial_nodes
-from xlacompare.diff.matching import Matching
+from xlacompare.diff.matching import OTHER_VALUE, Matching
 from xlacompare.diff.origin import origin, parameter_name
 from xlacompare.dumps import framework_of
 from xlacompare.hlo import Module
@@ -80,7 +80,7 @@ class Diff(Result):
     @cached_property
     def revalued(self) -> list[int]:
         """The left constants whose partner stands at the same place and has another value."""
-        return self.matching.revalued()
+        return [node for node, how in self.matching.how.items() if how == OTHER_VALUE]
 
     @cached_property
     def identical(self) -> bool:

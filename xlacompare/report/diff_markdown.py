@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlacompare.diff import Diff, KernelGroup
 from xlacompare.diff.folding import fold
 from xlacompare.report.census import census_markdown
-from xlacompare.report.diff_rows import fold_title, kernel_cell, most_telling, operation_rows, verdict_words
+from xlacompare.report.diff_rows import fold_title, kernel_cells, most_telling, operation_rows, verdict_words
 from xlacompare.report.diff_words import LEGEND, Code, Sentence, answer
 from xlacompare.report.markdown import markdown_code, markdown_escape, markdown_table
 from xlacompare.report.side_by_side import entry_rows, near_differences
@@ -62,8 +62,7 @@ def _kernels(diff: Diff, labels: list[str]) -> str:
 
 def _cell(diff: Diff, side: int, group: KernelGroup) -> str:
     lines = []
-    for kernel in diff.kernels(group, side):
-        cell = kernel_cell(diff, side, group, kernel)
+    for cell in kernel_cells(diff, side, group):
         tags = f" ({markdown_escape(cell.tags)})" if cell.tags else ""
         lines.append(f"{markdown_code(cell.name)}{tags}: {markdown_escape(cell.inside)}")
         if cell.moves:

@@ -9,6 +9,7 @@ from xlacompare.diff import Diff, KernelGroup
 from xlacompare.diff.folding import Fold
 from xlacompare.diff.formulas import formula
 from xlacompare.diff.graph import Kernel
+from xlacompare.diff.matching import OTHER_VALUE
 from xlacompare.diff.origin import short_origin
 from xlacompare.report.diff_words import opcode_list
 from xlacompare.report.quantities import bytes_
@@ -53,8 +54,13 @@ def verdict_words(diff: Diff, group: KernelGroup) -> str:
     return VERDICT_WORDS[group.verdict]
 
 
-def kernel_cell(diff: Diff, side: int, group: KernelGroup, kernel: Kernel) -> KernelCell:
-    """Return what a table says of a kernel of a group."""
+def kernel_cells(diff: Diff, side: int, group: KernelGroup) -> list[KernelCell]:
+    """Return what a table says of a group's kernels of one side."""
+    moves_alike = diff.traffic_bytes(group, 0) == diff.traffic_bytes(group, 1)
+    return [_kernel_cell(diff, side, kernel, moves_alike) for kernel in diff.kernels(group, side)]
+
+
+def _kernel_cell(diff: Diff, side: int, kernel: Kernel, moves_alike: bool) -> KernelCell:
     graph = diff.graphs[side]
     nodes = [node for node in kernel.operations if not diff.trivial[side][node]] or kernel.operations
     tags = []
@@ -72,13 +78,12 @@ def kernel_cell(diff: Diff, side: int, group: KernelGroup, kernel: Kernel) -> Ke
     shown = tuple(origins)[:MAX_ORIGINS]
     if len(origins) > MAX_ORIGINS:
         shown = (*shown, f"{len(origins) - MAX_ORIGINS} more")
-    alike = diff.traffic_bytes(group, 0) == diff.traffic_bytes(group, 1)
     return KernelCell(
         name=kernel.name,
         tags=", ".join(tags),
         inside=opcode_list([graph.instructions[node].opcode for node in nodes], 12),
         origins=shown,
-        moves="" if alike else f"moves {bytes_(kernel.read_bytes + kernel.written_bytes)}",
+        moves="" if moves_alike else f"moves {bytes_(kernel.read_bytes + kernel.written_bytes)}",
     )
 
 
@@ -99,7 +104,7 @@ def operation_rows(diff: Diff, group: KernelGroup) -> list[OperationRow]:
         partner = to_right[node]
         times = len(diff.graphs[0].places[node]), len(diff.graphs[1].places[partner])
         remark = "" if times[0] == times[1] or diff.trivial[0][node] else f"computed {times[0]}x / {times[1]}x"
-        if node in diff.revalued:
+        if diff.matching.how.get(node) == OTHER_VALUE:
             remark = "another value"
         rows.append(OperationRow(operation_text(diff, 0, node), operation_text(diff, 1, partner), remark))
     for node in group.left_moved:

@@ -11,7 +11,7 @@ from rich.text import Text
 from xlacompare.diff import Diff, KernelGroup
 from xlacompare.diff.folding import Fold, fold
 from xlacompare.report.census import census_table
-from xlacompare.report.diff_rows import fold_title, kernel_cell, most_telling, operation_rows, verdict_words
+from xlacompare.report.diff_rows import fold_title, kernel_cells, most_telling, operation_rows, verdict_words
 from xlacompare.report.diff_words import LEGEND, Code, Sentence, answer
 from xlacompare.report.side_by_side import side_by_side
 
@@ -100,8 +100,7 @@ def _kernels(diff: Diff, folds: Sequence[Fold]) -> RenderableType:
 
 def _cell(diff: Diff, side: int, group: KernelGroup) -> Text:
     text = Text()
-    for index, kernel in enumerate(diff.kernels(group, side)):
-        cell = kernel_cell(diff, side, group, kernel)
+    for index, cell in enumerate(kernel_cells(diff, side, group)):
         text.append("\n" if index else "")
         text.append(cell.name, style="cyan")
         if cell.tags:
