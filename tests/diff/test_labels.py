@@ -194,3 +194,19 @@ def test_a_transpose_that_is_none_is_still_an_operation(dimensions: str) -> None
     )
     label = Labels().of(read_text(text)[0].entry.root)
     assert not label.renaming
+
+
+def product(left: Shape, right: Shape, contracted: tuple[int, int]) -> Operation:
+    operands = filled(left, 40), filled(right, 41)
+    value = np.tensordot(*operands, axes=([contracted[0]], [contracted[1]]))
+    attributes = f", lhs_contracting_dims={{{contracted[0]}}}, rhs_contracting_dims={{{contracted[1]}}}"
+    return Operation("dot", (left, right), value.shape, attributes, value)
+
+
+def test_a_matrix_and_a_vector_stand_in_no_order() -> None:
+    labels = Labels()
+    one, other = product((4, 6), (6,), (1, 0)), product((6,), (4, 6), (0, 1))
+    assert one.label(labels) == other.label(labels)
+    # Two matrices do: the transposed product is another one.
+    one, other = product((4, 6), (6, 4), (1, 0)), product((6, 4), (4, 6), (0, 1))
+    assert one.label(labels) != other.label(labels)
